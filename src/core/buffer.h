@@ -1,0 +1,74 @@
+// A Buffer is one piece of device memory with its owner. It is the only thing that holds device
+// memory: arrays of all three faces, PyCUDA allocations, globals of modules and foreign memory.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "core/stream.h"
+
+namespace trilane::core {
+
+class Buffer;
+using BufferPtr = std::shared_ptr<Buffer>;
+
+class Buffer {
+  public:
+    // From the pool of the stream's device. nbytes 0 gives a buffer with address 0.
+    static BufferPtr allocate(const StreamPtr& stream, size_t nbytes);
+    // Straight from the device, not through the pool (managed memory has its own flags).
+    static BufferPtr allocate_managed(const ContextPtr& context, size_t nbytes, unsigned flags);
+    // Memory that something else owns: `release` runs when the last handle is gone.
+    static BufferPtr adopt(const ContextPtr& context, DevicePtr address, size_t nbytes,
+                           std::function<void()> release);
+    ~Buffer();
+
+    DevicePtr address() const { return address_; }
+    size_t nbytes() const { return nbytes_; }
+    const ContextPtr& context() const { return context_; }
+    // Null for adopted memory.
+    const StreamPtr& stream() const { return stream_; }
+
+    // Gives the memory back before the last handle is gone; later use throws InvalidArgument.
+    void free_now();
+    bool freed() const { return freed_; }
+    void require_live(const char* who) const;
+
+    // The memory was used on `stream`, which is not the one it was allocated on: it is reused only
+    // after what is now on that stream.
+    void record_use(const StreamPtr& stream);
+    // The address left as a bare integer: reused only after every stream alive at its free.
+    void mark_escaped() { escaped_ = true; }
+    bool escaped() const { return escaped_; }
+
+    // What reports call the memory: the name of the variable, where a face knows it.
+    void set_name(std::string name);
+
+  private:
+    friend class MemoryPool;
+    Buffer() = default;
+    void release() noexcept;
+    ContextPtr context_;
+    StreamPtr stream_;
+    DevicePtr address_ = 0;
+    size_t nbytes_ = 0;
+    size_t block_bytes_ = 0;            // what the pool took for it
+    bool pooled_ = false, managed_ = false, escaped_ = false, freed_ = false;
+    std::function<void()> release_;
+    std::mutex mutex_;
+    std::vector<StreamPtr> used_on_;
+};
+
+// Copies between host and device, ordered on `stream`; done on return when `wait`. Ranges are
+// checked against the buffers' sizes (InvalidArgument).
+void copy_to_device(Buffer& dst, size_t dst_offset, const void* src, size_t nbytes,
+                    const StreamPtr& stream, bool wait);
+void copy_to_host(void* dst, const Buffer& src, size_t src_offset, size_t nbytes,
+                  const StreamPtr& stream, bool wait);
+void copy_on_device(Buffer& dst, size_t dst_offset, const Buffer& src, size_t src_offset,
+                    size_t nbytes, const StreamPtr& stream);
+
+}  // namespace trilane::core

@@ -1,0 +1,54 @@
+// A Context is one device with everything that belongs to it: pool, default stream, caches. There
+// is one per device (CUDA's primary context), made on first use and kept until the process ends.
+// Which device and stream are current is a matter of the calling thread alone.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/device.h"
+
+namespace trilane::core {
+
+class CompileCache;
+class HostMemoryPool;
+class MemoryPool;
+class Stream;
+using StreamPtr = std::shared_ptr<Stream>;
+
+class Context : public std::enable_shared_from_this<Context> {
+  public:
+    static std::shared_ptr<Context> create(std::unique_ptr<Device> device, int index);
+    ~Context();
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+
+    Device& device() { return *device_; }
+    const DeviceProperties& properties() const { return device_->properties(); }
+    int index() const { return index_; }             // position in the list of devices
+    MemoryPool& pool() { return *pool_; }
+    HostMemoryPool& host_pool() { return *host_pool_; }
+    CompileCache& compile_cache() { return *compile_cache_; }
+    StreamPtr default_stream();                      // the null stream
+
+  private:
+    Context(std::unique_ptr<Device> device, int index);
+    std::unique_ptr<Device> device_;
+    int index_;
+    std::shared_ptr<MemoryPool> pool_;
+    std::shared_ptr<HostMemoryPool> host_pool_;
+    std::unique_ptr<CompileCache> compile_cache_;
+    std::weak_ptr<Stream> default_stream_;
+};
+using ContextPtr = std::shared_ptr<Context>;
+
+// --- the current device and stream of the calling thread
+ContextPtr current_context();                        // device 0 unless set; makes it on first use
+int current_device_index();
+void set_current_device(int index);                  // InvalidArgument if there is none such
+StreamPtr current_stream();                          // of the current device
+StreamPtr current_stream(const ContextPtr& context); // of that device
+void set_current_stream(const StreamPtr& stream);    // for the stream's own device
+
+}  // namespace trilane::core

@@ -1,0 +1,53 @@
+// Pinned host memory, pooled.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "core/context.h"
+
+namespace trilane::core {
+
+class HostBuffer;
+using HostBufferPtr = std::shared_ptr<HostBuffer>;
+
+struct HostPoolStatistics {
+    size_t held_bytes = 0, free_bytes = 0, free_blocks = 0;
+};
+
+class HostMemoryPool {
+  public:
+    explicit HostMemoryPool(Device& device);
+    ~HostMemoryPool();
+    void* allocate(size_t nbytes, unsigned flags, size_t& block_bytes);
+    void free(void* address, size_t block_bytes, unsigned flags) noexcept;
+    void free_all_free_blocks();
+    HostPoolStatistics statistics() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// Flags are CUDA's CU_MEMHOSTALLOC_* bits (1 portable, 2 device-mapped, 4 write-combined).
+class HostBuffer {
+  public:
+    static HostBufferPtr allocate(const ContextPtr& context, size_t nbytes, unsigned flags = 0);
+    ~HostBuffer();
+    void* data() const { return data_; }
+    size_t nbytes() const { return nbytes_; }
+    unsigned flags() const { return flags_; }
+    DevicePtr device_pointer() const;
+    const ContextPtr& context() const { return context_; }
+    void free_now();
+    bool freed() const { return data_ == nullptr && nbytes_ > 0; }
+
+  private:
+    HostBuffer() = default;
+    ContextPtr context_;
+    void* data_ = nullptr;
+    size_t nbytes_ = 0, block_bytes_ = 0;
+    unsigned flags_ = 0;
+};
+
+}  // namespace trilane::core

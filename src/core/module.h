@@ -1,0 +1,62 @@
+// Modules and their functions: code loaded on a device.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/compile_cache.h"
+#include "core/context.h"
+
+namespace trilane::core {
+
+class Function;
+class Module;
+using FunctionPtr = std::shared_ptr<Function>;
+using ModulePtr = std::shared_ptr<Module>;
+
+class Module : public std::enable_shared_from_this<Module> {
+  public:
+    // Compiles (through the cache) and loads.
+    static ModulePtr compile(const ContextPtr& context, const Program& program);
+    // Loads an image as it is: the device finds out what it is.
+    static ModulePtr load(const ContextPtr& context, ImagePtr image);
+    ~Module();
+
+    const ContextPtr& context() const { return context_; }
+    const Image& image() const { return *image_; }
+    // `name`: a name expression of the program, an extern "C" name or a mangled one. NotFound lists
+    // what there is.
+    FunctionPtr function(std::string_view name);
+    SymbolInfo global(std::string_view name);
+    std::vector<std::string> function_names();
+
+  private:
+    Module(ContextPtr context, ImagePtr image, RawModule raw);
+    std::string lowered_name(std::string_view name) const;
+    ContextPtr context_;
+    ImagePtr image_;
+    RawModule raw_;
+    std::mutex mutex_;
+    std::unordered_map<std::string, FunctionInfo> infos_;
+};
+
+class Function {
+  public:
+    Function(ModulePtr module, FunctionInfo info);
+    const ModulePtr& module() const { return module_; }
+    const ContextPtr& context() const { return module_->context(); }
+    const FunctionInfo& info() const { return info_; }
+    const std::string& name() const { return info_.name; }
+    void set_attribute(int attribute, int value);   // CUfunction_attribute numbers
+    int occupancy(int block_threads, size_t shared_bytes);
+
+  private:
+    ModulePtr module_;
+    FunctionInfo info_;
+};
+
+}  // namespace trilane::core

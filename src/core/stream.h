@@ -1,0 +1,63 @@
+// Streams and events: handles that keep their context alive.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/context.h"
+
+namespace trilane::core {
+
+class Event;
+using EventPtr = std::shared_ptr<Event>;
+
+class Stream {
+  public:
+    static StreamPtr create(const ContextPtr& context, bool non_blocking = false, int priority = 0);
+    // A stream of another library: never destroyed here.
+    static StreamPtr wrap(const ContextPtr& context, RawStream raw);
+    ~Stream();
+
+    const ContextPtr& context() const { return context_; }
+    RawStream raw() const { return raw_; }
+    bool non_blocking() const { return non_blocking_; }
+    int priority() const { return priority_; }
+    // Identity for the pool: unique among all streams ever made, unlike raw().
+    uint64_t id() const { return id_; }
+
+    void synchronize();
+    bool done();
+    void wait_for(const Event& event);
+    void host_function(std::function<void()> function);
+
+  private:
+    friend class Context;
+    Stream(ContextPtr context, RawStream raw, bool owned, bool non_blocking, int priority);
+    ContextPtr context_;
+    RawStream raw_;
+    bool owned_;
+    bool non_blocking_;
+    int priority_;
+    uint64_t id_;
+};
+
+class Event {
+  public:
+    static EventPtr create(const ContextPtr& context, bool timing = true, bool blocking = false);
+    ~Event();
+    const ContextPtr& context() const { return context_; }
+    RawEvent raw() const { return raw_; }
+    void record(const Stream& stream);
+    bool done();
+    void synchronize();
+    float elapsed_ms_since(const Event& start);   // InvalidArgument if not recorded or no timing
+
+  private:
+    Event(ContextPtr context, RawEvent raw, bool timing);
+    ContextPtr context_;
+    RawEvent raw_;
+    bool timing_;
+    bool recorded_ = false;
+};
+
+}  // namespace trilane::core
