@@ -1,0 +1,5 @@
+"""Shim: `import cupy` gives `trilane.cupy`, the same module object (see trilane/aliases.py)."""
+
+from trilane.aliases import become_face
+
+become_face(__name__)

@@ -1,0 +1,115 @@
+"""Make `pycuda`, `numba.cuda`, `cupy` and `cupyx` importable names of Trilane's faces.
+
+The aliases are real packages in a directory (`_aliases/`) that is put first on `sys.path` and on
+`PYTHONPATH`, so that child processes, workers and pickles find them too. Alias and face are the
+same module objects: `import cupy.cuda` binds `trilane.cupy.cuda`, it does not load it again.
+Where a genuine `numba` is installed it stays, and only `numba.cuda` is replaced.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+__all__ = ["ALIAS_DIRECTORY", "FACES", "become_face", "become_numba", "install"]
+
+ALIAS_DIRECTORY = str(Path(__file__).resolve().parent / "_aliases")
+
+# Alias -> face. Submodules follow: "cupy.cuda" -> "trilane.cupy.cuda".
+FACES = {
+    "pycuda": "trilane.pycuda",
+    "cupy": "trilane.cupy",
+    "cupyx": "trilane.cupyx",
+    "numba": "trilane.numba",
+}
+
+
+class _FaceLoader(importlib.abc.Loader):
+    """Gives the face's own module object under the alias's name."""
+
+    def __init__(self, face_name: str) -> None:
+        self.face_name = face_name
+        self._own: tuple[object, object] | None = None
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        module = importlib.import_module(self.face_name)
+        # The import system is about to overwrite these; the face keeps its own.
+        self._own = (module.__spec__, getattr(module, "__loader__", None))
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        if self._own is not None:
+            module.__spec__, module.__loader__ = self._own  # type: ignore[assignment]
+
+
+class _FaceFinder(importlib.abc.MetaPathFinder):
+    """Resolves every submodule of an alias to the face's submodule of the same name."""
+
+    def __init__(self) -> None:
+        self.prefixes: dict[str, str] = {}
+
+    def find_spec(self, fullname, path=None, target=None):  # noqa: ANN001, ANN201
+        for alias, face in self.prefixes.items():
+            if fullname == alias or fullname.startswith(alias + "."):
+                face_name = face + fullname[len(alias) :]
+                try:
+                    found = importlib.util.find_spec(face_name)
+                except ModuleNotFoundError:
+                    found = None
+                if found is None:
+                    return None
+                return importlib.machinery.ModuleSpec(
+                    fullname,
+                    _FaceLoader(face_name),
+                    origin=found.origin,
+                    is_package=found.submodule_search_locations is not None,
+                )
+        return None
+
+
+_finder = _FaceFinder()
+
+
+def _map(alias: str, face: str) -> None:
+    _finder.prefixes[alias] = face
+    if _finder not in sys.meta_path:
+        sys.meta_path.insert(0, _finder)
+
+
+def install() -> None:
+    """Put the aliases on this process's path and on that of its children."""
+    if ALIAS_DIRECTORY not in sys.path:
+        sys.path.insert(0, ALIAS_DIRECTORY)
+    parts = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    if ALIAS_DIRECTORY not in parts:
+        # A Trilane found through PYTHONPATH or the working directory must be found by children too.
+        package_root = str(Path(__file__).resolve().parent.parent)
+        extra = [] if package_root in parts else [package_root]
+        os.environ["PYTHONPATH"] = os.pathsep.join([ALIAS_DIRECTORY, *parts, *extra])
+
+
+def become_face(alias: str) -> None:
+    """Called by a shim package while it is imported: the face takes its place."""
+    face = importlib.import_module(FACES[alias])
+    _map(alias, FACES[alias])
+    sys.modules[alias] = face
+
+
+def become_numba() -> None:
+    """Called by the `numba` shim: the genuine package if there is one, else the face."""
+    search = [p for p in sys.path if os.path.abspath(p or os.curdir) != ALIAS_DIRECTORY]
+    spec = importlib.machinery.PathFinder.find_spec("numba", search)
+    if spec is None or spec.loader is None:
+        become_face("numba")
+        return
+    genuine = importlib.util.module_from_spec(spec)
+    sys.modules["numba"] = genuine
+    _map("numba.cuda", "trilane.numba.cuda")
+    spec.loader.exec_module(genuine)
+    genuine.cuda = importlib.import_module("numba.cuda")
