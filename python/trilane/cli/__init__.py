@@ -1,0 +1,63 @@
+"""The `trilane` command: run, check, info.
+
+`run` and `check` start users' programs, so nothing that they do not need is imported here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+__all__ = ["main"]
+
+
+def _parser() -> argparse.ArgumentParser:
+    from trilane import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="trilane",
+        description="CUDA from Python in three ways, on an NVIDIA GPU or with none.",
+    )
+    parser.add_argument("--version", action="version", version=f"trilane {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="command")
+
+    for name, text in (
+        ("run", "run a PyCUDA, Numba or CuPy program unmodified"),
+        ("check", "run it on the cpu device with every access checked"),
+    ):
+        command = commands.add_parser(name, help=text, description=text)
+        command.add_argument(
+            "--device",
+            metavar="NAME",
+            help="cpu, cuda or cpu:N (N virtual devices); default: a GPU if there is one",
+        )
+        command.add_argument(
+            "--times", action="store_true", help="print compile and run times when the program ends"
+        )
+        start = command.add_mutually_exclusive_group()
+        start.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m")
+        start.add_argument("-c", dest="code", metavar="CODE", help="run a string, as python -c")
+        command.add_argument(
+            "rest", nargs=argparse.REMAINDER, metavar="script.py [args]", help="program, arguments"
+        )
+    info = commands.add_parser("info", help="devices, compilers, cache, and what is missing")
+    info.add_argument("--json", action="store_true", help="as JSON")
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point of the command; returns the exit status."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.command in ("run", "check"):
+        from trilane.cli.run import run_program
+
+        if not (options.rest or options.module or options.code is not None):
+            parser.error(f"no program given: trilane {options.command} script.py")
+        return run_program(options)
+    if options.command == "info":
+        from trilane.cli.info import print_info
+
+        return print_info(as_json=options.json)
+    parser.print_help(sys.stderr)
+    return 2

@@ -1,0 +1,88 @@
+"""`trilane run` and `trilane check`: an existing program over the faces, in this process."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import os
+import runpy
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+from trilane import aliases
+
+__all__ = ["run_program"]
+
+
+def run_program(options: argparse.Namespace) -> int:
+    """Run the program that the options name, as `python` would; returns its exit status.
+
+    The aliases are installed for it and for its child processes. Exceptions and `sys.exit` pass
+    through: the interpreter ends as it would have under `python`.
+    """
+    if options.device:
+        os.environ["TRILANE_DEVICE"] = options.device
+    if options.command == "check":
+        os.environ["TRILANE_CHECK"] = "1"
+        os.environ.setdefault("TRILANE_DEVICE", "cpu")
+    aliases.install()
+    # Handlers run last registered first: these come after the program's own.
+    if options.times:
+        atexit.register(_print_times, time.perf_counter())
+
+    if options.code is not None:
+        sys.argv = ["-c", *options.rest]
+        sys.path.insert(0, "")
+        _run_as_main(compile(options.code, "<string>", "exec"), None)
+    elif options.module is not None:
+        sys.argv = [options.module, *options.rest]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(options.module, run_name="__main__", alter_sys=True)
+    else:
+        script = Path(options.rest[0])
+        if not script.exists():
+            print(f"trilane {options.command}: no such file: {script}", file=sys.stderr)
+            return 2
+        sys.argv = list(options.rest)
+        if script.is_dir() or script.suffix in (".zip", ".pyz"):
+            runpy.run_path(str(script), run_name="__main__")
+        else:
+            sys.path.insert(0, str(script.resolve().parent))
+            _run_as_main(compile(script.read_bytes(), str(script), "exec"), str(script))
+    return _check_status() if options.command == "check" else 0
+
+
+def _run_as_main(code: object, file: str | None) -> None:
+    """Execute as `__main__`, which stays in place: exit handlers and pickles refer to it."""
+    main = ModuleType("__main__")
+    if file is not None:
+        main.__file__ = file
+    main.__dict__["__builtins__"] = __builtins__
+    main.__dict__["__spec__"] = None
+    sys.modules["__main__"] = main
+    exec(code, main.__dict__)  # noqa: S102
+
+
+def _check_status() -> int:
+    """Say what the checks found; 0 if nothing."""
+    from trilane import _core
+
+    reports = _core.check_reports()
+    if reports:
+        faults = sum(report.count for report in reports)
+        print(f"trilane check: {faults} faults at {len(reports)} places", file=sys.stderr)
+        return 1
+    print("trilane check: nothing found", file=sys.stderr)
+    return 0
+
+
+def _print_times(started: float) -> None:
+    total_ms = (time.perf_counter() - started) * 1e3
+    if "trilane._core" not in sys.modules:
+        print(f"trilane: the program used no device, {total_ms:.0f} ms", file=sys.stderr)
+        return
+    from trilane.cli.info import describe_run
+
+    print(f"trilane: {describe_run()}, whole program {total_ms:.0f} ms", file=sys.stderr)
