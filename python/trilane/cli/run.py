@@ -69,7 +69,7 @@ def _check_status() -> int:
     """Say what the checks found; 0 if nothing."""
     from trilane import _core
 
-    reports = _core.check_reports()
+    reports = _core.take_check_reports()
     if reports:
         faults = sum(report.count for report in reports)
         print(f"trilane check: {faults} faults at {len(reports)} places", file=sys.stderr)

@@ -1,0 +1,120 @@
+"""The aliases: same module objects, child processes, a genuine numba beside ours."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from trilane import aliases
+
+PACKAGE_ROOT = str(Path(aliases.__file__).resolve().parent.parent)
+
+
+def run_program(code: str, *, extra_path: str = "", launcher: bool = True) -> str:
+    environment = dict(os.environ, TRILANE_DEVICE="cpu")
+    environment["PYTHONPATH"] = os.pathsep.join(p for p in (PACKAGE_ROOT, extra_path) if p)
+    start = ["-m", "trilane", "run", "-c"] if launcher else ["-c"]
+    done = subprocess.run(
+        [sys.executable, *start, textwrap.dedent(code)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_without_the_launcher_the_names_are_not_taken():
+    code = "import trilane, sys; print(any('_aliases' in p for p in sys.path))"
+    assert run_program(code, launcher=False) == "False"
+
+
+@pytest.mark.parametrize("alias", ["pycuda", "cupy", "cupyx", "numba"])
+def test_alias_and_face_are_the_same_module(alias):
+    code = f"""
+        import {alias}, trilane.{alias}
+        print({alias} is trilane.{alias}, {alias}.__name__, {alias}.__spec__.name)
+    """
+    assert run_program(code) == f"True trilane.{alias} trilane.{alias}"
+
+
+@pytest.mark.parametrize("name", ["pycuda.driver", "numba.cuda", "cupy.cuda", "pycuda.compiler"])
+def test_submodules_are_not_loaded_twice(name):
+    code = f"""
+        import {name} as by_alias
+        import trilane.{name} as by_face
+        print(by_alias is by_face, by_face.__spec__.name)
+    """
+    assert run_program(code) == f"True trilane.{name}"
+
+
+def test_a_face_imported_first_is_what_the_alias_gives():
+    code = """
+        import trilane.pycuda.driver as face
+        import pycuda.driver as alias
+        from pycuda import driver
+        print(alias is face, driver is face)
+    """
+    assert run_program(code) == "True True"
+
+
+def test_a_missing_submodule_is_a_module_not_found_error():
+    code = """
+        try:
+            import cupy.no_such_module
+        except ModuleNotFoundError as error:
+            print(error)
+    """
+    assert "cupy.no_such_module" in run_program(code)
+
+
+def test_child_processes_find_the_aliases():
+    code = """
+        import subprocess, sys
+        inner = "import cupy, trilane.cupy; print(cupy is trilane.cupy)"
+        print(subprocess.run([sys.executable, "-c", inner], capture_output=True, text=True).stdout)
+    """
+    assert run_program(code) == "True"
+
+
+def test_spawned_workers_find_the_aliases(tmp_path):
+    script = tmp_path / "spawning.py"
+    script.write_text(
+        textwrap.dedent("""
+        import multiprocessing
+        def work(n):
+            import cupy, trilane.cupy
+            return (cupy is trilane.cupy) and n
+        if __name__ == "__main__":
+            with multiprocessing.get_context("spawn").Pool(1) as pool:
+                print(pool.map(work, [3, 4]))
+        """)
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "trilane", "run", str(script)],
+        env=dict(os.environ, PYTHONPATH=PACKAGE_ROOT, TRILANE_DEVICE="cpu"),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stdout.strip() == "[3, 4]", done.stderr
+
+
+def test_a_genuine_numba_keeps_everything_but_cuda(tmp_path):
+    genuine = tmp_path / "numba"
+    (genuine / "cuda").mkdir(parents=True)
+    (genuine / "__init__.py").write_text("njit = 'genuine'\nfrom numba import core\n")
+    (genuine / "core.py").write_text("name = __name__\n")
+    (genuine / "cuda" / "__init__.py").write_text("raise ImportError('must not be loaded')\n")
+    code = """
+        import numba, numba.cuda, numba.core, trilane.numba.cuda
+        from numba import cuda
+        print(numba.njit, numba.core.name, cuda is trilane.numba.cuda is numba.cuda)
+    """
+    assert run_program(code, extra_path=str(tmp_path)) == "genuine numba.core True"

@@ -1,0 +1,74 @@
+"""The command: exit statuses, arguments, what a program sees when it is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import trilane
+
+PACKAGE_ROOT = str(Path(trilane.__file__).resolve().parent.parent)
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "trilane", *arguments],
+        env=dict(os.environ, PYTHONPATH=PACKAGE_ROOT, TRILANE_DEVICE="cpu", **environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+def test_no_command_prints_help_and_fails():
+    done = command()
+    assert done.returncode == 2
+    assert "run" in done.stderr and "info" in done.stderr
+
+
+def test_version():
+    assert command("--version").stdout.strip() == f"trilane {trilane.__version__}"
+
+
+def test_a_script_sees_its_own_arguments_and_name(tmp_path):
+    script = write(
+        tmp_path / "show.py",
+        "import sys, os\nprint(__name__, os.path.basename(__file__), sys.argv[1:], sys.path[0])\n",
+    )
+    done = command("run", script, "--device", "x", "-m", "1")
+    assert done.stdout.strip() == f"__main__ show.py ['--device', 'x', '-m', '1'] {tmp_path}"
+
+
+def test_a_missing_script_is_told():
+    done = command("run", "nowhere.py")
+    assert done.returncode == 2
+    assert "no such file: nowhere.py" in done.stderr
+
+
+def test_exceptions_and_exit_statuses_pass_through(tmp_path):
+    failing = command("run", write(tmp_path / "fails.py", "raise ValueError('wrong')\n"))
+    assert failing.returncode == 1
+    assert "ValueError: wrong" in failing.stderr and "fails.py" in failing.stderr
+    assert command("run", write(tmp_path / "exits.py", "raise SystemExit(7)\n")).returncode == 7
+
+
+def test_a_module_and_a_string_run():
+    assert command("run", "-c", "import sys; print(sys.argv)", "a").stdout.strip() == "['-c', 'a']"
+    assert command("run", "-m", "base64", "-t").returncode == 0
+
+
+def test_info_names_the_device_and_the_cache(tmp_path):
+    done = command("info", TRILANE_CACHE_DIR=str(tmp_path / "cache"))
+    assert done.returncode == 0, done.stderr
+    assert "Device 0" in done.stdout and str(tmp_path / "cache") in done.stdout
+    data = json.loads(command("info", "--json").stdout)
+    assert data["trilane"] == trilane.__version__
+    assert data["devices"][0]["type"] == "cpu"
