@@ -1,0 +1,3 @@
+// <cuda_runtime.h> for kernels.
+#pragma once
+#include "cuda_runtime_api.h"

@@ -1,0 +1,2 @@
+// CUDA's built-in variables for kernels: everything in it is known without an include.
+#pragma once

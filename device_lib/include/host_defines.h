@@ -1,0 +1,2 @@
+// CUDA's keywords for kernels: everything in it is known without an include.
+#pragma once

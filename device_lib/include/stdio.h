@@ -1,0 +1,2 @@
+// <stdio.h> for kernels: everything in it is known without an include.
+#pragma once
