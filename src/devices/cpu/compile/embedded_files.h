@@ -7,7 +7,7 @@
 namespace trilane::cpu {
 
 struct EmbeddedFile {
-    std::string_view name;   // path below device_lib/: "cpu/prelude.h", "include/cuda_fp16.h"
+    std::string_view name;  // path below device_lib/: "cpu/prelude.h", "include/cuda_fp16.h"
     std::string_view text;
 };
 

@@ -26,23 +26,23 @@ class Module;
 namespace trilane::cpu {
 
 struct KernelDescription {
-    std::string name;                          // symbol in the module
-    std::vector<core::Parameter> parameters;   // as the AST has them
-    int max_threads_per_block = 1024;          // __launch_bounds__
+    std::string name;                         // symbol in the module
+    std::vector<core::Parameter> parameters;  // as the AST has them
+    int max_threads_per_block = 1024;         // __launch_bounds__
     int line = 0;
     std::string file;
 };
 
 struct CompileOptions {
-    bool line_info = false;     // keep line tables (-lineinfo, -G, or checks on)
-    bool check = false;         // instrument accesses (check/instrument.h)
-    bool fmad = true;           // contract a*b+c
+    bool line_info = false;  // keep line tables (-lineinfo, -G, or checks on)
+    bool check = false;      // instrument accesses (check/instrument.h)
+    bool fmad = true;        // contract a*b+c
     bool fast_math = false;
     int optimize = 2;
 };
 
 struct FrontEndResult {
-    std::unique_ptr<llvm::LLVMContext> context;   // destroyed after module
+    std::unique_ptr<llvm::LLVMContext> context;  // destroyed after module
     std::unique_ptr<llvm::Module> module;
     std::vector<KernelDescription> kernels;
     std::map<std::string, std::string> lowered_names;
