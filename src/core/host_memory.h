@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <vector>
 
 #include "core/context.h"
 
@@ -15,10 +17,12 @@ struct HostPoolStatistics {
     size_t held_bytes = 0, free_bytes = 0, free_blocks = 0;
 };
 
+// Blocks of powers of two, 512 bytes at least, reused among requests of the same flags.
 class HostMemoryPool {
   public:
     explicit HostMemoryPool(Device& device);
     ~HostMemoryPool();
+    // nbytes > 0. OutOfMemory if neither the pool nor, after trimming, the device has it.
     void* allocate(size_t nbytes, unsigned flags, size_t& block_bytes);
     void free(void* address, size_t block_bytes, unsigned flags) noexcept;
     void free_all_free_blocks();
@@ -39,15 +43,20 @@ class HostBuffer {
     unsigned flags() const { return flags_; }
     DevicePtr device_pointer() const;
     const ContextPtr& context() const { return context_; }
+    // Work on `stream` reads or writes it: whoever frees it waits for what the stream holds then.
+    void record_use(const StreamPtr& stream);
     void free_now();
     bool freed() const { return data_ == nullptr && nbytes_ > 0; }
 
   private:
     HostBuffer() = default;
+    void release() noexcept;
     ContextPtr context_;
     void* data_ = nullptr;
     size_t nbytes_ = 0, block_bytes_ = 0;
     unsigned flags_ = 0;
+    std::mutex mutex_;
+    std::vector<StreamPtr> used_on_;
 };
 
 }  // namespace trilane::core

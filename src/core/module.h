@@ -29,7 +29,7 @@ class Module : public std::enable_shared_from_this<Module> {
     const ContextPtr& context() const { return context_; }
     const Image& image() const { return *image_; }
     // `name`: a name expression of the program, an extern "C" name or a mangled one. NotFound lists
-    // what there is.
+    // what there is. One object per function while somebody holds it.
     FunctionPtr function(std::string_view name);
     SymbolInfo global(std::string_view name);
     std::vector<std::string> function_names();
@@ -41,7 +41,7 @@ class Module : public std::enable_shared_from_this<Module> {
     ImagePtr image_;
     RawModule raw_;
     std::mutex mutex_;
-    std::unordered_map<std::string, FunctionInfo> infos_;
+    std::unordered_map<std::string, std::weak_ptr<Function>> functions_;   // by lowered name
 };
 
 class Function {
@@ -51,7 +51,9 @@ class Function {
     const ContextPtr& context() const { return module_->context(); }
     const FunctionInfo& info() const { return info_; }
     const std::string& name() const { return info_.name; }
-    void set_attribute(int attribute, int value);   // CUfunction_attribute numbers
+    // CUfunction_attribute numbers; 8, MAX_DYNAMIC_SHARED_SIZE_BYTES, raises what launches may ask.
+    void set_attribute(int attribute, int value);
+    // Blocks of that many threads that fit on one multiprocessor.
     int occupancy(int block_threads, size_t shared_bytes);
 
   private:

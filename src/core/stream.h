@@ -1,6 +1,7 @@
 // Streams and events: handles that keep their context alive.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -14,12 +15,14 @@ using EventPtr = std::shared_ptr<Event>;
 class Stream {
   public:
     static StreamPtr create(const ContextPtr& context, bool non_blocking = false, int priority = 0);
-    // A stream of another library: never destroyed here.
+    // A stream of another library: never destroyed here, and it must stay alive as long as the handle
+    // and what was allocated on it. 0 gives the default stream.
     static StreamPtr wrap(const ContextPtr& context, RawStream raw);
     ~Stream();
 
     const ContextPtr& context() const { return context_; }
     RawStream raw() const { return raw_; }
+    bool owned() const { return owned_; }
     bool non_blocking() const { return non_blocking_; }
     int priority() const { return priority_; }
     // Identity for the pool: unique among all streams ever made, unlike raw().
@@ -32,7 +35,8 @@ class Stream {
 
   private:
     friend class Context;
-    Stream(ContextPtr context, RawStream raw, bool owned, bool non_blocking, int priority);
+    Stream(ContextPtr context, RawStream raw, bool owned, bool non_blocking, int priority,
+           uint64_t id);
     ContextPtr context_;
     RawStream raw_;
     bool owned_;
@@ -57,7 +61,7 @@ class Event {
     ContextPtr context_;
     RawEvent raw_;
     bool timing_;
-    bool recorded_ = false;
+    std::atomic<bool> recorded_{false};
 };
 
 }  // namespace trilane::core

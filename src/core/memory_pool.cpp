@@ -1,0 +1,516 @@
+// The pool's policy: whose free memory may be used when, and what to do when there is none.
+#include "core/memory_pool.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/pool_bins.h"
+
+namespace trilane::core {
+
+// The free memory of one stream. Memory in the arena of stream s may be used by work put on s.
+struct Arena {
+    RawStream raw = 0;
+    bool owned = true;    // false: the raw stream may be gone, it is not asked
+    Bins bins;
+};
+
+namespace {
+
+// An event of the pool's, shared by the blocks that wait for it.
+struct Mark {
+    RawEvent raw = 0;
+    bool passed = false;
+};
+using MarkPtr = std::shared_ptr<Mark>;
+
+struct Waiting {
+    Chunk* chunk;
+    std::vector<MarkPtr> marks;
+};
+
+struct Collector {
+    std::mutex mutex;
+    std::function<void()> function;
+};
+
+Collector& collector() {
+    static Collector* const instance = new Collector;   // never destroyed: used until the very end
+    return *instance;
+}
+
+std::string megabytes(size_t nbytes) {
+    if (nbytes < 10 * 1024) return fmt::format("{} bytes", nbytes);
+    if (nbytes < size_t{10} << 20) return fmt::format("{:.1f} KiB", static_cast<double>(nbytes) / 1024);
+    return fmt::format("{:.1f} MiB", static_cast<double>(nbytes) / (1024.0 * 1024.0));
+}
+
+// A question to a driver costs about a microsecond: few of them in one allocation.
+constexpr size_t kPollAtOnce = 8, kMissesAtOnce = 2;
+
+}  // namespace
+
+struct MemoryPool::Impl {
+    explicit Impl(Device& d) : device(d) {}
+
+    Device& device;
+    mutable std::mutex mutex;
+    bool enabled = true;
+    size_t limit = 0;
+    PoolStatistics stats;                             // free_bytes and waiting_bytes kept current
+    std::map<DevicePtr, Chunk*> segments;             // by the address of the first chunk
+    ChunkStore store;
+    std::unordered_map<uint64_t, std::unique_ptr<Arena>> arenas;   // by Stream::id()
+    Arena orphans;                                    // free for every stream
+    std::deque<Waiting> waiting;
+    std::vector<std::pair<std::unique_ptr<Arena>, MarkPtr>> retired;
+    std::unordered_map<uint64_t, RawStream> live;     // by Stream::id()
+    std::vector<RawEvent> spare_events;
+
+    // --- marks
+    MarkPtr mark(RawStream stream) {
+        RawEvent raw = 0;
+        if (!spare_events.empty()) {
+            raw = spare_events.back();
+            spare_events.pop_back();
+        } else {
+            raw = device.create_event(false, false);
+        }
+        MarkPtr result(new Mark{raw}, [this](Mark* m) noexcept {
+            try {
+                spare_events.push_back(m->raw);
+            } catch (...) {
+                device.destroy_event(m->raw);
+            }
+            delete m;
+        });
+        device.record_event(raw, stream);
+        return result;
+    }
+
+    bool passed(const MarkPtr& mark, bool wait) {
+        if (mark->passed) return true;
+        if (wait) {
+            device.synchronize_event(mark->raw);
+        } else if (!device.event_done(mark->raw)) {
+            return false;
+        }
+        return mark->passed = true;
+    }
+
+    // Adds a mark for what `stream` holds now, unless that is nothing.
+    void guard(std::vector<MarkPtr>& marks, RawStream stream) {
+        if (!device.stream_done(stream)) marks.push_back(mark(stream));
+    }
+
+    // --- chunks
+    Arena& arena_of(const Stream& stream) {
+        std::unique_ptr<Arena>& slot = arenas[stream.id()];
+        if (slot == nullptr) {
+            slot = std::make_unique<Arena>();
+            slot->raw = stream.raw();
+            slot->owned = stream.owned() || stream.raw() == 0;
+        }
+        return *slot;
+    }
+
+    void make_free(Chunk* chunk) {
+        Arena* arena = chunk->arena;
+        if (Chunk* next = chunk->after; next != nullptr && mergeable(next, arena)) {
+            next->arena->bins.remove(next);
+            absorb_next(chunk);
+        }
+        if (Chunk* before = chunk->before; before != nullptr && mergeable(before, arena)) {
+            arena->bins.remove(before);
+            chunk = before;
+            absorb_next(chunk);
+        }
+        chunk->state = Chunk::State::Free;
+        arena->bins.insert(chunk);
+        ++stats.free_blocks;
+    }
+
+    bool mergeable(const Chunk* chunk, const Arena* arena) {
+        return chunk->state == Chunk::State::Free && chunk->arena == arena;
+    }
+
+    void absorb_next(Chunk* chunk) {
+        Chunk* next = chunk->after;
+        --stats.free_blocks;   // one of the two was counted
+        chunk->nbytes += next->nbytes;
+        chunk->after = next->after;
+        if (chunk->after != nullptr) chunk->after->before = chunk;
+        store.give_back(next);
+    }
+
+    // Takes `nbytes` from the front of a free chunk; the rest stays free where it was.
+    void take(Chunk* chunk, size_t nbytes) {
+        Chunk* rest = chunk->nbytes > nbytes ? store.take() : nullptr;
+        chunk->arena->bins.remove(chunk);
+        --stats.free_blocks;
+        if (rest != nullptr) {
+            rest->address = chunk->address + nbytes;
+            rest->nbytes = chunk->nbytes - nbytes;
+            rest->before = chunk;
+            rest->after = chunk->after;
+            if (rest->after != nullptr) rest->after->before = rest;
+            rest->arena = chunk->arena;
+            rest->state = Chunk::State::Free;
+            chunk->after = rest;
+            chunk->nbytes = nbytes;
+            rest->arena->bins.insert(rest);
+            ++stats.free_blocks;
+        }
+        stats.free_bytes -= nbytes;
+        chunk->state = Chunk::State::Live;
+    }
+
+    // --- waiting blocks and retired streams
+    void poll(bool wait) {
+        const size_t looks = wait ? waiting.size() : std::min(waiting.size(), kPollAtOnce);
+        size_t misses = 0;
+        for (size_t i = 0; i < looks && misses < kMissesAtOnce; ++i) {
+            Waiting& entry = waiting.front();
+            const bool done = std::all_of(entry.marks.begin(), entry.marks.end(),
+                                          [&](const MarkPtr& m) { return passed(m, wait); });
+            if (done) {
+                Chunk* chunk = entry.chunk;
+                waiting.pop_front();
+                stats.waiting_bytes -= chunk->nbytes;
+                --stats.free_blocks;   // it was counted while it waited
+                make_free(chunk);
+            } else {
+                ++misses;
+                waiting.push_back(std::move(entry));
+                waiting.pop_front();
+            }
+        }
+        for (size_t i = 0; i < retired.size();) {
+            if (!passed(retired[i].second, wait)) {
+                ++i;
+                continue;
+            }
+            std::unique_ptr<Arena> arena = std::move(retired[i].first);
+            retired.erase(retired.begin() + static_cast<std::ptrdiff_t>(i));
+            orphan(*arena);
+        }
+    }
+
+    // Gives an arena's memory, of which all uses are over, to every stream.
+    void orphan(Arena& arena) {
+        for (Waiting& entry : waiting)
+            if (entry.chunk->arena == &arena) entry.chunk->arena = &orphans;
+        while (Chunk* chunk = arena.bins.any()) {
+            arena.bins.remove(chunk);
+            --stats.free_blocks;
+            chunk->arena = &orphans;
+            chunk->state = Chunk::State::Live;
+            make_free(chunk);
+        }
+    }
+
+    // --- finding
+    Chunk* find(Arena& own, size_t nbytes, bool any_size) {
+        const bool small = nbytes <= kSmallRequest && !any_size;
+        const size_t largest = small ? kLargeBlock : SIZE_MAX;
+        if (Chunk* chunk = own.bins.find(nbytes, largest)) return chunk;
+        return orphans.bins.find(nbytes, largest);
+    }
+
+    // Free memory of another stream that has nothing left to do. `wait`: makes it so.
+    Chunk* find_elsewhere(const Arena& own, size_t nbytes, bool wait) {
+        const size_t largest = nbytes <= kSmallRequest && !wait ? kLargeBlock : SIZE_MAX;
+        for (auto& [id, arena] : arenas) {
+            if (arena.get() == &own || !arena->owned) continue;
+            Chunk* chunk = arena->bins.find(nbytes, largest);
+            if (chunk == nullptr) continue;
+            if (device.stream_done(arena->raw)) return chunk;
+            if (!wait) continue;
+            device.synchronize_stream(arena->raw);
+            return chunk;
+        }
+        return nullptr;
+    }
+
+    bool over_limit(size_t nbytes) const {
+        return limit != 0 && (nbytes > limit || stats.held_bytes > limit - nbytes);
+    }
+
+    Chunk* grow(size_t nbytes, const Stream& stream, bool direct) {
+        Chunk* chunk = store.take();
+        try {
+            chunk->address = device.allocate(nbytes, stream.raw());
+        } catch (...) {
+            store.give_back(chunk);
+            throw;
+        }
+        chunk->nbytes = nbytes;
+        chunk->direct = direct;
+        try {
+            segments.emplace(chunk->address, chunk);
+        } catch (...) {
+            device.free(chunk->address, stream.raw());
+            store.give_back(chunk);
+            throw;
+        }
+        stats.held_bytes += nbytes;
+        ++stats.device_allocations;
+        return chunk;
+    }
+
+    // --- giving back
+    bool all_free(const Chunk* first) const {
+        for (const Chunk* c = first; c != nullptr; c = c->after)
+            if (c->state != Chunk::State::Free) return false;
+        return true;
+    }
+
+    void trim() {
+        for (auto it = segments.begin(); it != segments.end();) {
+            Chunk* first = it->second;
+            if (!all_free(first)) {
+                ++it;
+                continue;
+            }
+            for (Chunk* c = first; c != nullptr; c = c->after)   // device.free orders on one stream
+                if (c->arena != first->arena && c->arena->owned && c->arena != &orphans)
+                    device.synchronize_stream(c->arena->raw);
+            const RawStream raw = first->arena->owned ? first->arena->raw : 0;
+            const DevicePtr address = first->address;
+            for (Chunk* c = first; c != nullptr;) {
+                Chunk* next = c->after;
+                c->arena->bins.remove(c);
+                --stats.free_blocks;
+                stats.free_bytes -= c->nbytes;
+                stats.held_bytes -= c->nbytes;
+                store.give_back(c);
+                c = next;
+            }
+            it = segments.erase(it);
+            device.free(address, raw);
+        }
+    }
+
+    void free_direct(Chunk* chunk, const std::vector<MarkPtr>& marks, RawStream home) {
+        for (const MarkPtr& m : marks) device.stream_wait_event(home, m->raw);
+        segments.erase(chunk->address);
+        stats.held_bytes -= chunk->nbytes;
+        device.free(chunk->address, home);
+        store.give_back(chunk);
+    }
+
+    std::vector<MarkPtr> guards(const Stream& home, std::span<const StreamPtr> used_on,
+                                bool escaped) {
+        std::vector<MarkPtr> marks;
+        for (const StreamPtr& stream : used_on)
+            if (&stream->context()->device() == &device && stream->id() != home.id())
+                guard(marks, stream->raw());
+        if (escaped) {
+            for (const auto& [id, stream] : live)
+                if (id != home.id()) guard(marks, stream);
+            for (const auto& [arena, mark] : retired) marks.push_back(mark);
+        }
+        return marks;
+    }
+};
+
+MemoryPool::MemoryPool(Device& device) : impl_(std::make_unique<Impl>(device)) {}
+
+MemoryPool::~MemoryPool() {
+    Impl& p = *impl_;
+    try {
+        p.poll(true);
+        p.trim();
+    } catch (const std::exception& error) {
+        report_cleanup_failure("freeing a memory pool", error.what());
+    }
+    p.waiting.clear();
+    p.retired.clear();
+    for (const RawEvent event : p.spare_events) p.device.destroy_event(event);
+    p.spare_events.clear();
+}
+
+namespace {
+
+[[noreturn]] void throw_out_of_memory(size_t nbytes, const PoolStatistics& s, size_t limit,
+                                      const std::string& why) {
+    std::string of_limit;
+    if (limit != 0) of_limit = fmt::format(", the limit is {}", megabytes(limit));
+    throw_error(ErrorKind::OutOfMemory,
+                "allocate: out of device memory: asked for {}; the pool holds {} ({} used in {} "
+                "buffers, {} free but too small or in pieces){}: {}",
+                megabytes(nbytes), megabytes(s.held_bytes), megabytes(s.used_bytes), s.live_buffers,
+                megabytes(s.free_bytes), of_limit, why);
+}
+
+}  // namespace
+
+MemoryPool::Block MemoryPool::allocate(size_t nbytes, const Stream& stream) {
+    Impl& p = *impl_;
+    std::unique_lock lock(p.mutex);
+    if (nbytes > SIZE_MAX / 2)
+        throw_out_of_memory(nbytes, p.stats, p.limit, "no device has that much");
+    const size_t rounded = (nbytes + kGranularity - 1) / kGranularity * kGranularity;
+    TRILANE_CHECK(nbytes > 0, "MemoryPool::allocate of 0 bytes");
+    if (!p.waiting.empty() || !p.retired.empty()) p.poll(false);
+
+    Chunk* chunk = nullptr;
+    for (int attempt = 0; chunk == nullptr; ++attempt) {
+        Arena& own = p.arena_of(stream);
+        if (p.enabled) {
+            chunk = p.find(own, rounded, attempt > 0);
+            if (chunk == nullptr) chunk = p.find_elsewhere(own, rounded, attempt > 0);
+            if (chunk != nullptr) {
+                p.take(chunk, rounded);
+                break;
+            }
+        }
+        std::string why = "free what is not needed or raise the limit of the pool";
+        if (!p.over_limit(rounded)) {
+            try {
+                chunk = p.grow(rounded, stream, !p.enabled);
+                break;
+            } catch (const Error& error) {
+                if (error.kind() != ErrorKind::OutOfMemory) throw;
+                why = error.message();
+            }
+        }
+        if (attempt == 2) throw_out_of_memory(nbytes, p.stats, p.limit, why);
+        if (attempt == 1) {
+            std::function<void()> collect;
+            {
+                std::lock_guard guard(collector().mutex);
+                collect = collector().function;
+            }
+            lock.unlock();
+            if (collect) collect();
+            lock.lock();
+        }
+        p.poll(true);
+        p.trim();
+    }
+    chunk->arena = &p.arena_of(stream);
+    ++p.stats.allocations;
+    ++p.stats.live_buffers;
+    p.stats.used_bytes += rounded;
+    p.stats.peak_used_bytes = std::max(p.stats.peak_used_bytes, p.stats.used_bytes);
+    return {chunk->address, rounded, chunk};
+}
+
+void MemoryPool::free(const Block& block, const Stream& home, std::span<const StreamPtr> used_on,
+                      bool escaped) noexcept {
+    Impl& p = *impl_;
+    auto* chunk = static_cast<Chunk*>(block.chunk);
+    try {
+        // A stream of another device cannot be waited for by this one's: rare, so wait here.
+        for (const StreamPtr& stream : used_on)
+            if (&stream->context()->device() != &p.device) stream->synchronize();
+        std::lock_guard lock(p.mutex);
+        p.stats.used_bytes -= chunk->nbytes;
+        --p.stats.live_buffers;
+        std::vector<MarkPtr> marks;
+        if (escaped || !used_on.empty()) marks = p.guards(home, used_on, escaped);
+        if (chunk->direct) return p.free_direct(chunk, marks, home.raw());
+        Arena* arena = chunk->arena;
+        if (!arena->owned) p.guard(marks, home.raw());
+        p.stats.free_bytes += chunk->nbytes;
+        if (!arena->owned) chunk->arena = &p.orphans;
+        if (marks.empty()) return p.make_free(chunk);
+        chunk->state = Chunk::State::Waiting;
+        p.stats.waiting_bytes += chunk->nbytes;
+        ++p.stats.free_blocks;
+        p.waiting.push_back({chunk, std::move(marks)});
+    } catch (const std::exception& error) {
+        // The block stays marked as used: what may still write to it is not known.
+        report_cleanup_failure("freeing device memory (the block is lost)", error.what());
+    }
+}
+
+void MemoryPool::free_all_free_blocks() {
+    std::lock_guard lock(impl_->mutex);
+    impl_->poll(true);
+    impl_->trim();
+}
+
+void MemoryPool::set_limit(size_t nbytes) {
+    std::lock_guard lock(impl_->mutex);
+    impl_->limit = nbytes;
+}
+
+size_t MemoryPool::limit() const {
+    std::lock_guard lock(impl_->mutex);
+    return impl_->limit;
+}
+
+PoolStatistics MemoryPool::statistics() const {
+    std::lock_guard lock(impl_->mutex);
+    return impl_->stats;
+}
+
+void MemoryPool::reset_peak() {
+    std::lock_guard lock(impl_->mutex);
+    impl_->stats.peak_used_bytes = impl_->stats.used_bytes;
+}
+
+void MemoryPool::set_enabled(bool enabled) {
+    std::lock_guard lock(impl_->mutex);
+    impl_->enabled = enabled;
+    if (enabled) return;
+    impl_->poll(true);
+    impl_->trim();
+}
+
+bool MemoryPool::enabled() const {
+    std::lock_guard lock(impl_->mutex);
+    return impl_->enabled;
+}
+
+bool MemoryPool::owns(DevicePtr address) const {
+    std::lock_guard lock(impl_->mutex);
+    auto next = impl_->segments.upper_bound(address);
+    if (next == impl_->segments.begin()) return false;
+    const Chunk* last = std::prev(next)->second;
+    while (last->after != nullptr) last = last->after;
+    return address < last->address + last->nbytes;
+}
+
+void MemoryPool::set_collector(std::function<void()> function) {
+    std::lock_guard lock(collector().mutex);
+    collector().function = std::move(function);
+}
+
+void MemoryPool::add_stream(const Stream& stream) {
+    std::lock_guard lock(impl_->mutex);
+    impl_->live.insert_or_assign(stream.id(), stream.raw());
+}
+
+void MemoryPool::retire_stream(const Stream& stream) noexcept {
+    Impl& p = *impl_;
+    try {
+        std::lock_guard lock(p.mutex);
+        p.live.erase(stream.id());
+        std::unique_ptr<Arena> arena;
+        if (auto found = p.arenas.find(stream.id()); found != p.arenas.end()) {
+            arena = std::move(found->second);
+            p.arenas.erase(found);
+        }
+        if (!stream.owned() || p.device.stream_done(stream.raw())) {
+            if (arena != nullptr) p.orphan(*arena);
+            return;
+        }
+        if (arena == nullptr) arena = std::make_unique<Arena>();
+        arena->owned = false;
+        p.retired.emplace_back(std::move(arena), p.mark(stream.raw()));
+    } catch (const std::exception& error) {
+        report_cleanup_failure("retiring a stream", error.what());
+    }
+}
+
+}  // namespace trilane::core

@@ -1,0 +1,66 @@
+// Streams: creation, waiting, and telling the pool which are alive.
+#include "core/stream.h"
+
+#include "core/error.h"
+#include "core/memory_pool.h"
+
+namespace trilane::core {
+
+uint64_t next_stream_id() {
+    static std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+Stream::Stream(ContextPtr context, RawStream raw, bool owned, bool non_blocking, int priority,
+               uint64_t id)
+    : context_(std::move(context)),
+      raw_(raw),
+      owned_(owned),
+      non_blocking_(non_blocking),
+      priority_(priority),
+      id_(id) {}
+
+StreamPtr Stream::create(const ContextPtr& context, bool non_blocking, int priority) {
+    context->require_usable("Stream");
+    StreamPtr stream(new Stream(context, 0, false, non_blocking, priority, next_stream_id()));
+    stream->raw_ = context->device().create_stream(non_blocking, priority);
+    stream->owned_ = true;
+    context->pool().add_stream(*stream);
+    return stream;
+}
+
+StreamPtr Stream::wrap(const ContextPtr& context, RawStream raw) {
+    if (raw == 0) return context->default_stream();
+    context->require_usable("Stream");
+    StreamPtr stream(new Stream(context, raw, false, false, 0, next_stream_id()));
+    context->pool().add_stream(*stream);
+    return stream;
+}
+
+Stream::~Stream() {
+    if (raw_ == 0 || !context_->usable()) return;
+    context_->pool().retire_stream(*this);
+    if (owned_) context_->device().destroy_stream(raw_);
+}
+
+void Stream::synchronize() {
+    context_->require_usable("Stream.synchronize");
+    context_->device().synchronize_stream(raw_);
+}
+
+bool Stream::done() {
+    context_->require_usable("Stream.done");
+    return context_->device().stream_done(raw_);
+}
+
+void Stream::wait_for(const Event& event) {
+    context_->require_usable("Stream.wait_for");
+    context_->device().stream_wait_event(raw_, event.raw());
+}
+
+void Stream::host_function(std::function<void()> function) {
+    context_->require_usable("Stream.host_function");
+    context_->device().host_function(raw_, std::move(function));
+}
+
+}  // namespace trilane::core
