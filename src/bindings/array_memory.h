@@ -1,0 +1,13 @@
+// Device memory of the bound array type.
+#pragma once
+
+#include "bindings/bindings.h"
+
+namespace trilane::bindings {
+
+struct MemoryRef;
+
+// `object` is a _core.array.ndarray; forces a pending expression.
+MemoryRef array_memory(nb::handle object);
+
+}  // namespace trilane::bindings

@@ -1,0 +1,98 @@
+// core::Error as Python exceptions: one class per kind, each also of the builtin class that plain
+// Python code catches. Faces translate them into the classes of their users.
+#include <array>
+#include <exception>
+
+#include "bindings/bindings.h"
+#include "core/error.h"
+
+namespace trilane::bindings {
+namespace {
+
+struct ErrorClass {
+    core::ErrorKind kind;
+    const char* name;
+    PyObject* builtin;
+    const char* doc;
+};
+
+constexpr size_t kKindCount = static_cast<size_t>(core::ErrorKind::Internal) + 1;
+// Alive until the process ends: translators run as long as the interpreter does.
+std::array<PyObject*, kKindCount> classes{};
+
+PyObject* new_class(const char* name, const char* doc, PyObject* bases) {
+    std::string qualified = std::string("trilane.") + name;
+    PyObject* type = PyErr_NewExceptionWithDoc(qualified.c_str(), doc, bases, nullptr);
+    if (!type) nb::raise_python_error();
+    return type;
+}
+
+void raise(const core::Error& error) {
+    PyObject* type = classes[static_cast<size_t>(error.kind())];
+    nb::object value = nb::steal(PyObject_CallFunction(
+        type, "s#", error.message().data(), static_cast<Py_ssize_t>(error.message().size())));
+    if (!value.is_valid()) {
+        PyErr_Clear();
+        PyErr_SetString(type, error.what());
+        return;
+    }
+    value.attr("kind") = core::kind_name(error.kind());
+    value.attr("detail") = nb::steal(PyUnicode_DecodeUTF8(
+        error.detail().data(), static_cast<Py_ssize_t>(error.detail().size()), "replace"));
+    PyErr_SetObject(type, value.ptr());
+}
+
+void translate(const std::exception_ptr& exception, void*) {
+    try {
+        std::rethrow_exception(exception);
+    } catch (const core::Error& error) {
+        raise(error);
+    }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& m) {
+    using core::ErrorKind;
+    const ErrorClass table[] = {
+        {ErrorKind::InvalidArgument, "InvalidArgumentError", PyExc_ValueError,
+         "A value is out of its range, or a handle was freed."},
+        {ErrorKind::TypeMismatch, "TypeMismatchError", PyExc_TypeError,
+         "Wrong number or type of arguments."},
+        {ErrorKind::OutOfMemory, "OutOfMemoryError", PyExc_MemoryError,
+         "The device or the host has not enough memory."},
+        {ErrorKind::CompileError, "CompileError", PyExc_RuntimeError,
+         "A program was refused; ``detail`` holds the compiler's text."},
+        {ErrorKind::LaunchError, "LaunchError", PyExc_RuntimeError,
+         "A launch was refused, or the kernel failed."},
+        {ErrorKind::DeviceError, "DeviceError", PyExc_RuntimeError, "A driver call failed."},
+        {ErrorKind::CheckError, "CheckError", PyExc_RuntimeError,
+         "The checks of the cpu device found a fault."},
+        {ErrorKind::NotFound, "NotFoundError", PyExc_LookupError,
+         "There is no such function, symbol or file."},
+        {ErrorKind::NotSupported, "NotSupportedError", PyExc_NotImplementedError,
+         "A feature that is not there; the message names it."},
+        {ErrorKind::IndexError, "IndexOutOfRangeError", PyExc_IndexError,
+         "An index is out of range."},
+        {ErrorKind::Internal, "InternalError", PyExc_RuntimeError,
+         "A check of Trilane itself failed: please report it."},
+    };
+    PyObject* base = new_class("TrilaneError",
+                               "Base of all errors of Trilane. ``kind`` names the kind, ``detail`` "
+                               "holds long text that belongs to it, such as a compiler's.",
+                               PyExc_Exception);
+    nb::handle base_handle(base);
+    base_handle.attr("kind") = "";
+    base_handle.attr("detail") = "";
+    m.attr("TrilaneError") = base_handle;
+    for (const ErrorClass& row : table) {
+        nb::tuple bases = nb::make_tuple(base_handle, nb::handle(row.builtin));
+        PyObject* type = new_class(row.name, row.doc, bases.ptr());
+        nb::handle(type).attr("kind") = core::kind_name(row.kind);
+        classes[static_cast<size_t>(row.kind)] = type;
+        m.attr(row.name) = nb::handle(type);
+    }
+    nb::register_exception_translator(translate);
+}
+
+}  // namespace trilane::bindings

@@ -1,0 +1,156 @@
+// The extension trilane._core: registers the devices and binds every topic. The only file that
+// names devices.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "bindings/bindings.h"
+#include "core/env.h"
+#include "core/error.h"
+#include "core/memory_pool.h"
+#include "core/registry.h"
+#include "devices/cpu/entry.h"
+
+namespace trilane::bindings {
+namespace {
+
+using core::ErrorKind;
+
+// --- what devices call back
+
+void print(std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+}
+
+void log_line(std::string_view line) {
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+}
+
+void report(const core::CheckReport& finding) {
+    std::fprintf(stderr, "%s\n", finding.text.c_str());
+    std::fflush(stderr);
+}
+
+const core::DeviceHooks& hooks() {
+    static const core::DeviceHooks& instance = *new core::DeviceHooks{print, log_line, report};
+    return instance;
+}
+
+// --- the cpu device: its own library beside this one, opened on first use
+
+std::filesystem::path own_folder() {
+    Dl_info info{};
+    if (dladdr(reinterpret_cast<void*>(&own_folder), &info) == 0 || !info.dli_fname) return ".";
+    return std::filesystem::absolute(info.dli_fname).parent_path();
+}
+
+using CreateCpu = decltype(&trilane_cpu_create);
+
+CreateCpu load_cpu_library() {
+    std::string path = (own_folder() / "libtrilane_cpu.so").string();
+    if (std::optional<std::string> given = core::env_string("TRILANE_CPU_LIBRARY")) path = *given;
+    // Not DEEPBIND: the library exports two symbols and hides the rest, so nothing can be mistaken
+    // for another LLVM's; and with DEEPBIND it would miss a preloaded malloc that frees its memory.
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        core::throw_error(ErrorKind::DeviceError,
+                          "the cpu device cannot be opened: {}: reinstall Trilane, or build the "
+                          "target trilane_cpu",
+                          dlerror());
+    auto abi = reinterpret_cast<decltype(&trilane_cpu_abi)>(dlsym(library, "trilane_cpu_abi"));
+    auto create = reinterpret_cast<CreateCpu>(dlsym(library, "trilane_cpu_create"));
+    if (!abi || !create)
+        core::throw_error(ErrorKind::DeviceError,
+                          "the cpu device cannot be opened: {} is not a device library", path);
+    if (abi() != kTrilaneCpuAbi)
+        core::throw_error(ErrorKind::NotSupported,
+                          "the cpu device cannot be opened: {} is of another version: got "
+                          "interface {}, expected {}: reinstall Trilane",
+                          path, abi(), kTrilaneCpuAbi);
+    return create;
+}
+
+std::unique_ptr<core::Device> create_cpu(int ordinal) {
+    static std::mutex mutex;
+    static CreateCpu create = nullptr;
+    std::lock_guard lock(mutex);
+    if (!create) create = load_cpu_library();
+    char why[1024] = "";
+    core::Device* device = create(ordinal, &hooks(), why, sizeof why);
+    if (!device)
+        core::throw_error(ErrorKind::DeviceError, "the cpu device cannot be started: {}", why);
+    return std::unique_ptr<core::Device>(device);
+}
+
+core::DeviceFactory cpu_factory() {
+    core::DeviceFactory factory;
+    factory.type = core::DeviceType::Cpu;
+    factory.count = [](int asked, std::string&) { return asked > 0 ? asked : 1; };
+    factory.create = create_cpu;
+    return factory;
+}
+
+core::DeviceFactory cuda_factory() {
+    core::DeviceFactory factory;
+    factory.type = core::DeviceType::Cuda;
+    factory.count = [](int, std::string& why_not) {
+        why_not =
+            "not built: this version of Trilane has no cuda device yet; kernels run on the "
+            "cpu device";
+        return 0;
+    };
+    factory.create = [](int) -> std::unique_ptr<core::Device> {
+        core::throw_error(ErrorKind::NotSupported,
+                          "the cuda device is not part of this version of Trilane: use "
+                          "TRILANE_DEVICE=cpu");
+    };
+    return factory;
+}
+
+// Memory may be held by reference cycles of the user's.
+void collect_garbage() {
+    if (nb::detail::cleanup_guard guard{}) PyGC_Collect();
+}
+
+// Work in flight ends before the interpreter does.
+void synchronize_all() {
+    nb::gil_scoped_release unlocked;
+    for (const core::ContextPtr& context : core::live_contexts()) {
+        try {
+            context->device().synchronize();
+        } catch (const std::exception& error) {
+            core::report_cleanup_failure("synchronize at exit", error.what());
+        }
+    }
+}
+
+}  // namespace
+}  // namespace trilane::bindings
+
+NB_MODULE(_core, m) {
+    using namespace trilane::bindings;
+    m.doc() = "The core of Trilane: devices, streams, memory, programs. Stubs: _core.pyi.";
+    nb::set_leak_warnings(false);  // module-level objects of users live until the process ends
+    trilane::core::MemoryPool::set_collector(collect_garbage);
+    trilane::core::register_device_factory(cuda_factory());
+    trilane::core::register_device_factory(cpu_factory());
+    bind_errors(m);
+    bind_device(m);
+    bind_stream(m);
+    bind_memory(m);
+    bind_copy(m);
+    bind_module(m);
+    nb::module_ array = m.def_submodule("array", "The array type that all faces share.");
+    bind_array(array);
+    nb::module_ jit = m.def_submodule("jit", "Python kernels.");
+    bind_jit(jit);
+#ifdef TRILANE_TESTS
+    nb::module_ testing = m.def_submodule("testing", "Hooks of the tests; not in releases.");
+    bind_testing(testing);
+#endif
+    nb::module_::import_("atexit").attr("register")(nb::cpp_function(&synchronize_all));
+}
