@@ -14,8 +14,6 @@
 
 namespace trilane::core {
 
-uint64_t next_stream_id();   // stream.cpp
-
 namespace {
 
 std::atomic<uint32_t> fork_generation{0};
@@ -44,7 +42,7 @@ Current& current() {
 }  // namespace
 
 Context::Context(std::unique_ptr<Device> device, int index)
-    : device_(std::move(device)), index_(index), default_stream_id_(next_stream_id()) {
+    : device_(std::move(device)), index_(index), default_stream_id_(Stream::next_id()) {
     watch_forks();
     fork_generation_ = fork_generation.load(std::memory_order_relaxed);
     survives_fork_ = device_->properties().type != DeviceType::Cuda;

@@ -6,7 +6,7 @@
 
 namespace trilane::core {
 
-uint64_t next_stream_id() {
+uint64_t Stream::next_id() {
     static std::atomic<uint64_t> last{0};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
@@ -22,7 +22,7 @@ Stream::Stream(ContextPtr context, RawStream raw, bool owned, bool non_blocking,
 
 StreamPtr Stream::create(const ContextPtr& context, bool non_blocking, int priority) {
     context->require_usable("Stream");
-    StreamPtr stream(new Stream(context, 0, false, non_blocking, priority, next_stream_id()));
+    StreamPtr stream(new Stream(context, 0, false, non_blocking, priority, next_id()));
     stream->raw_ = context->device().create_stream(non_blocking, priority);
     stream->owned_ = true;
     context->pool().add_stream(*stream);
@@ -32,7 +32,7 @@ StreamPtr Stream::create(const ContextPtr& context, bool non_blocking, int prior
 StreamPtr Stream::wrap(const ContextPtr& context, RawStream raw) {
     if (raw == 0) return context->default_stream();
     context->require_usable("Stream");
-    StreamPtr stream(new Stream(context, raw, false, false, 0, next_stream_id()));
+    StreamPtr stream(new Stream(context, raw, false, false, 0, next_id()));
     context->pool().add_stream(*stream);
     return stream;
 }

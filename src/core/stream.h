@@ -35,6 +35,7 @@ class Stream {
 
   private:
     friend class Context;
+    static uint64_t next_id();
     Stream(ContextPtr context, RawStream raw, bool owned, bool non_blocking, int priority,
            uint64_t id);
     ContextPtr context_;
