@@ -170,8 +170,8 @@ template <class T> TRILANE_FN complex<T> reciprocal(const complex<T>& z) {
 }
 // z / |z|, 0 for 0: what numpy.sign gives since 2.0.
 template <class T> TRILANE_FN_CALL complex<T> sign(const complex<T>& z) {
-    if (isnan(z)) return complex<T>(T(NAN), T(NAN));
     T size = abs(z);
+    if (::isnan(size)) return complex<T>(size, size);
     if (size == T(0)) return complex<T>(T(0), T(0));
     if (::isinf(size)) {
         bool r = ::isinf(z.re), i = ::isinf(z.im);

@@ -116,11 +116,7 @@ template <class T> TRILANE_FN_CALL complex<T> sinh(const complex<T>& z) {
     if (x == T(0)) return complex<T>(x, ::sin(y));
     T c = ::cos(y), s = ::sin(y);
     if (::fabs(x) > detail::float_limits<T>::tanh_limit) {
-        complex<T> w = detail::exp_polar(::fabs(x) - T(M_LN2), c, s);
-        if (::fabs(x) <= detail::float_limits<T>::exp_limit) {
-            T e = T(0.5) * ::exp(::fabs(x));
-            w = complex<T>(e * c, e * s);
-        }
+        complex<T> w = detail::exp_polar(::fabs(x), T(0.5) * c, T(0.5) * s);
         return complex<T>(x < T(0) ? -w.re : w.re, w.im);
     }
     return complex<T>(::sinh(x) * c, ::cosh(x) * s);
@@ -135,11 +131,7 @@ template <class T> TRILANE_FN_CALL complex<T> cosh(const complex<T>& z) {
     if (x == T(0)) return complex<T>(::cos(y), x * ::sin(y));
     T c = ::cos(y), s = ::sin(y);
     if (::fabs(x) > detail::float_limits<T>::tanh_limit) {
-        complex<T> w = detail::exp_polar(::fabs(x) - T(M_LN2), c, s);
-        if (::fabs(x) <= detail::float_limits<T>::exp_limit) {
-            T e = T(0.5) * ::exp(::fabs(x));
-            w = complex<T>(e * c, e * s);
-        }
+        complex<T> w = detail::exp_polar(::fabs(x), T(0.5) * c, T(0.5) * s);
         return complex<T>(w.re, x < T(0) ? -w.im : w.im);
     }
     return complex<T>(::cosh(x) * c, ::sinh(x) * s);
