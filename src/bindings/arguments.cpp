@@ -147,14 +147,19 @@ core::BufferPtr buffer_of(nb::handle object, size_t nbytes, size_t& offset, cons
     return core::Buffer::adopt(context_or_current(context), ref.address, nbytes, release);
 }
 
-ArgumentList::ArgumentList(nb::handle tuple, const core::Function& function) : function_(function) {
+ArgumentList::ArgumentList(nb::handle tuple, const core::Function& function, bool loose)
+    : function_(function) {
     count_ = nb::len(tuple);
     if (count_ > kInline) {
         many_.resize(count_);
         arguments_ = many_.data();
     }
-    for (size_t i = 0; i < count_; ++i)
+    for (size_t i = 0; i < count_ && !has_handlers_; ++i) {
         convert(PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(i)), i);
+        core::Argument& argument = arguments_[i];
+        if (loose && argument.kind != ArgumentKind::Pointer && argument.kind != ArgumentKind::Bytes)
+            argument.size = 0;
+    }
 }
 
 ArgumentList::~ArgumentList() = default;

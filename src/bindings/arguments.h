@@ -37,11 +37,15 @@ core::BufferPtr buffer_of(nb::handle object, size_t nbytes, size_t& offset, cons
 class ArgumentList {
   public:
     // Throws TypeMismatch naming the parameter for an object that can be no argument.
-    ArgumentList(nb::handle tuple, const core::Function& function);
+    // With `loose`, NumPy scalars convert like Python numbers: when that loses nothing.
+    ArgumentList(nb::handle tuple, const core::Function& function, bool loose = false);
     ~ArgumentList();
     ArgumentList(const ArgumentList&) = delete;
     ArgumentList& operator=(const ArgumentList&) = delete;
 
+    // An argument is a Route::Handler: the caller must deal with those first. Nothing else was
+    // converted then.
+    bool has_handlers() const { return has_handlers_; }
     std::span<const core::Argument> span() const { return {arguments_, count_}; }
 
   private:
@@ -59,6 +63,7 @@ class ArgumentList {
     std::vector<core::Argument> many_;
     core::Argument* arguments_ = inline_;
     size_t count_ = 0;
+    bool has_handlers_ = false;
     // What the arguments point to and no Python object of the tuple owns; empty for most calls.
     std::vector<std::unique_ptr<std::array<double, 2>>> values_;
     std::vector<MemoryRef> memory_;

@@ -155,17 +155,29 @@ nb::dict attributes_of(const FunctionHandle& self) {
     return result;
 }
 
-void launch(const FunctionHandle& self, nb::handle grid, nb::handle block, nb::tuple args,
-            size_t shared, const core::StreamPtr& stream, bool cooperative) {
+// False, with nothing started, if an argument asks for calls before and after the launch.
+bool try_launch(const FunctionHandle& self, nb::handle grid, nb::handle block, nb::tuple args,
+                size_t shared, const core::StreamPtr& stream, bool loose, bool cooperative) {
     core::LaunchConfig config;
     config.grid = dim_of(grid, "grid");
     config.block = dim_of(block, "block");
     config.shared_bytes = shared;
     config.stream = stream;
     config.cooperative = cooperative;
-    ArgumentList arguments(args, *self.ptr);
+    ArgumentList arguments(args, *self.ptr, loose);
+    if (arguments.has_handlers()) return false;
     nb::gil_scoped_release unlocked;
     core::launch(*self.ptr, config, arguments.span());
+    return true;
+}
+
+void launch(const FunctionHandle& self, nb::handle grid, nb::handle block, nb::tuple args,
+            size_t shared, const core::StreamPtr& stream, bool cooperative) {
+    if (!try_launch(self, grid, block, args, shared, stream, false, cooperative))
+        core::throw_error(core::ErrorKind::TypeMismatch,
+                          "launch of {}: an argument is only a promise of memory, as pycuda's "
+                          "In(), Out() and InOut(): pass the memory itself",
+                          self.ptr->name());
 }
 
 void bind_function(nb::module_& m) {
@@ -198,6 +210,10 @@ void bind_function(nb::module_& m) {
         .def("launch", launch, "grid"_a, "block"_a, "args"_a, "shared"_a = 0,
              "stream"_a.none() = nb::none(), "cooperative"_a = false,
              "Puts the kernel on the stream. Arguments are checked against its parameters.")
+        .def("try_launch", try_launch, "grid"_a, "block"_a, "args"_a, "shared"_a = 0,
+             "stream"_a.none() = nb::none(), "loose"_a = false, "cooperative"_a = false,
+             "As launch(), but False, with nothing started, if an argument has "
+             "`__trilane_handler__`. With `loose` NumPy scalars convert as Python numbers do.")
         .def("__repr__", [](const FunctionHandle& f) {
             return fmt::format("<Function {}>", core::signature(f.ptr->info()));
         });

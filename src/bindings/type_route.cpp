@@ -85,6 +85,7 @@ bool numpy_route(nb::handle type, TypeRoute& result) {
 }
 
 Route protocol_route(nb::handle object, nb::handle type) {
+    if (nb::hasattr(type, "__trilane_handler__")) return Route::Handler;
     if (nb::hasattr(type, "__trilane_array__")) return Route::TrilaneArray;
     if (nb::hasattr(type, "__trilane_buffer__")) return Route::TrilaneBuffer;
     if (nb::hasattr(type, "get_pointer")) return Route::GetPointer;
