@@ -1,5 +1,5 @@
 // Copies between host and device, fills, rectangles.
-#include <optional>
+#include <nanobind/stl/optional.h>
 
 #include "bindings/arguments.h"
 #include "bindings/bindings.h"
