@@ -15,7 +15,10 @@ TRILANE_ATOMIC(atomicAdd, __atomic_fetch_add, unsigned int)
 TRILANE_ATOMIC(atomicAdd, __atomic_fetch_add, unsigned long)
 TRILANE_ATOMIC(atomicAdd, __atomic_fetch_add, unsigned long long)
 TRILANE_ATOMIC(atomicAdd, __atomic_fetch_add, float)
+// Texts for older architectures bring their own.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 600
 TRILANE_ATOMIC(atomicAdd, __atomic_fetch_add, double)
+#endif
 TRILANE_ATOMIC(atomicSub, __atomic_fetch_sub, int)
 TRILANE_ATOMIC(atomicSub, __atomic_fetch_sub, unsigned int)
 TRILANE_ATOMIC(atomicExch, __atomic_exchange_n, int)

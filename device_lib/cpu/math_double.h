@@ -144,7 +144,8 @@ TRILANE_HD_CALL double log10(double x) {
     int k;
     double m = __builtin_frexp(x, &k);
     if (m < M_SQRT1_2) m *= 2.0, --k;
-    double f = m - 1.0, d = m + 1.0, d_rest = 1.0 - (d - m);
+    double f = m - 1.0, d = m + 1.0;
+    double d_rest = m < 1.0 ? m - (d - 1.0) : 1.0 - (d - m);
     double s = f / d;
     double s_rest = (__builtin_fma(-s, d, f) - s * d_rest) / d;
     double q = s * s, p = 1.0 / 23;
