@@ -17,7 +17,8 @@ namespace trilane::cpu {
 namespace {
 
 // The same for every compile. -O2 only chooses what the code generator writes down (lifetimes,
-// aliasing); no pass of LLVM's runs here.
+// inline hints); no pass of LLVM's runs here. Types do not tell aliases apart: kernels reuse shared
+// memory as several types.
 constexpr const char* kFixedFlags[] = {"-triple",
                                        "nvptx64-nvidia-cuda",
                                        "-target-cpu",
@@ -30,6 +31,7 @@ constexpr const char* kFixedFlags[] = {"-triple",
                                        "cuda",
                                        "-O2",
                                        "-disable-llvm-passes",
+                                       "-relaxed-aliasing",
                                        "-nostdsysteminc",
                                        "-nobuiltininc",
                                        "-fgnuc-version=4.2.1",
@@ -112,6 +114,7 @@ std::shared_ptr<const std::string> precompiled_prelude(const std::vector<std::st
 bool run_clang(const ClangRun& run, clang::FrontendAction& action, std::string& log) {
     llvm::raw_string_ostream stream(log);
     auto diagnostic_options = llvm::makeIntrusiveRefCnt<clang::DiagnosticOptions>();
+    diagnostic_options->ShowPresumedLoc = 1;  // "#line" counts
     clang::TextDiagnosticPrinter printer(stream, diagnostic_options.get());
     clang::DiagnosticsEngine early(llvm::makeIntrusiveRefCnt<clang::DiagnosticIDs>(),
                                    diagnostic_options, &printer, false);

@@ -13,10 +13,12 @@
 #include "clang/Lex/Preprocessor.h"
 #include "core/error.h"
 #include "devices/cpu/compile/compiler.h"
+#include "devices/cpu/compile/constant_operands.h"
 #include "devices/cpu/compile/guard.h"
 #include "devices/cpu/compile/kernel_info.h"
 #include "devices/cpu/compile/retarget.h"
 #include "devices/cpu/compile/semantics.h"
+#include "devices/cpu/compile/unsupported.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -41,6 +43,7 @@ class FinishConsumer : public clang::ASTConsumer {
         collect_variables(*module);
         collect_names(*module);
         retarget(*module, keep_);
+        report_unsupported(*module, context, generator_);
     }
 
   private:
@@ -125,6 +128,7 @@ class KernelAction : public clang::ASTFrontendAction {
             compiler.getHeaderSearchOpts(), compiler.getPreprocessorOpts(),
             compiler.getCodeGenOpts(), *result_.context);
         std::vector<std::unique_ptr<clang::ASTConsumer>> consumers;
+        consumers.push_back(make_constant_operand_consumer());
         consumers.emplace_back(generator_);
         consumers.push_back(std::make_unique<FinishConsumer>(*generator_, program_, result_));
         return std::make_unique<clang::MultiplexConsumer>(std::move(consumers));
@@ -180,10 +184,29 @@ std::vector<std::string> flags_of(const core::Program& program, const ParsedOpti
     return flags;
 }
 
-[[noreturn]] void throw_compile_error(const std::string& log) {
+// What clang's words do not say to someone who knows the program from a GPU.
+struct Hint {
+    const char* part_of_log;
+    const char* text;
+};
+constexpr Hint kHints[] = {
+    {"error: reference to __global__ function",
+     "note: launching a kernel from device code (dynamic parallelism) is not supported on the cpu "
+     "device\n"},
+    {"file not found",
+     "note: headers are looked for among those given with the program, below the -I directories, "
+     "and in the device library\n"},
+    {"call to __host__ function from",
+     "note: a function without __device__ is host code; the option -default-device makes it "
+     "both\n"},
+};
+
+[[noreturn]] void throw_compile_error(std::string log) {
     size_t at = log.find(" error: ");
     size_t start = at == std::string::npos ? 0 : log.rfind('\n', at) + 1;
     std::string first = log.substr(start, log.find('\n', start) - start);
+    for (const Hint& hint : kHints)
+        if (log.find(hint.part_of_log) != std::string::npos) log += hint.text;
     core::throw_error_with_detail(core::ErrorKind::CompileError,
                                   "compile: " + (first.empty() ? "clang failed" : first), log);
 }

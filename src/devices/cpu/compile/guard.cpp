@@ -1,8 +1,10 @@
 // Crash recovery and a deep stack around clang and LLVM.
 #include "devices/cpu/compile/guard.h"
 
-#include <csetjmp>
+#include <signal.h>
+
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 
@@ -24,6 +26,31 @@ void on_fatal_error(void*, const char* reason, bool) {
     if (auto* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(70);
 }
 
+// Without it the handler of a stack overflow has no stack to run on.
+void use_alternate_stack(int signal) {
+    struct sigaction action{};
+    if (sigaction(signal, nullptr, &action) != 0) return;
+    action.sa_flags |= SA_ONSTACK;
+    sigaction(signal, &action, nullptr);
+}
+
+// The signal stack of the calling thread, as long as this lives.
+class AlternateStack {
+  public:
+    AlternateStack() : memory_(new char[kBytes]) {
+        stack_t stack{};
+        stack.ss_sp = memory_.get();
+        stack.ss_size = kBytes;
+        sigaltstack(&stack, &previous_);
+    }
+    ~AlternateStack() { sigaltstack(&previous_, nullptr); }
+
+  private:
+    static constexpr size_t kBytes = 64 * 1024;
+    std::unique_ptr<char[]> memory_;
+    stack_t previous_{};
+};
+
 // The handlers of crash signals are the process's: they stand only while some compile runs.
 class RecoveryEnabled {
   public:
@@ -31,6 +58,8 @@ class RecoveryEnabled {
         std::lock_guard lock(mutex());
         if (count()++ == 0) {
             llvm::CrashRecoveryContext::Enable();
+            use_alternate_stack(SIGSEGV);
+            use_alternate_stack(SIGBUS);
             llvm::remove_fatal_error_handler();
             llvm::install_fatal_error_handler(on_fatal_error);
         }
@@ -62,6 +91,7 @@ void run_guarded(const char* what, const std::function<void()>& work) {
         [&] {
             clang::noteBottomOfStack();
             t_fatal_message = &fatal;
+            AlternateStack signals;
             try {
                 work();
             } catch (...) {

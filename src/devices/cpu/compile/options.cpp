@@ -37,15 +37,13 @@ bool parse_bool(std::string_view name, std::string_view value) {
 }
 
 void set_language(ParsedOptions& options, std::string_view value) {
-    if (value.starts_with("gnu++"))
-        value.remove_prefix(3);
-    else if (value.starts_with("c++"))
-        value.remove_prefix(1);
+    std::string_view year = value;
+    if (year.starts_with("gnu")) year.remove_prefix(3);
+    if (year.starts_with("c++")) year.remove_prefix(1);
     // The prelude needs C++11; what is valid C++03 means the same there.
     static const std::unordered_map<std::string_view, const char*> kKnown = {
         {"++03", "c++11"}, {"++98", "c++11"}, {"++11", "c++11"}, {"++14", "c++14"},
         {"++17", "c++17"}, {"++20", "c++20"}, {"++23", "c++23"}};
-    std::string_view year = value.starts_with("++") ? value : value.substr(value.find("++"));
     auto found = kKnown.find(year);
     if (found == kKnown.end())
         throw_error(ErrorKind::CompileError,

@@ -29,12 +29,21 @@ constexpr const char* kTargetAttributes[] = {"target-cpu",
 void set_target(llvm::Module& module) {
     module.setTargetTriple(kTriple);
     module.setDataLayout(kLayout);
+    module.setModuleInlineAsm("");
     for (llvm::Function& function : module) {
         for (const char* name : kTargetAttributes) function.removeFnAttr(name);
         function.setCallingConv(llvm::CallingConv::C);
         for (llvm::Instruction& instruction : llvm::instructions(function))
             if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction))
                 call->setCallingConv(llvm::CallingConv::C);
+    }
+}
+
+// Another name for a function or variable: its users take the thing itself.
+void resolve_aliases(llvm::Module& module) {
+    for (llvm::GlobalAlias& alias : llvm::make_early_inc_range(module.aliases())) {
+        alias.replaceAllUsesWith(alias.getAliasee());
+        alias.eraseFromParent();
     }
 }
 
@@ -208,6 +217,7 @@ void strip_convergent(llvm::Module& module, const Reach& reach) {
 
 void retarget(llvm::Module& module, const std::set<std::string>& keep) {
     set_target(module);
+    resolve_aliases(module);
     set_linkage(module, keep);
     drop_dead_code(module);
     Reach reach = find_reach(module);

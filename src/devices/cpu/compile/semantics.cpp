@@ -177,6 +177,13 @@ void let_loop_run_on(llvm::Instruction& branch) {
     branch.setMetadata(llvm::LLVMContext::MD_loop, fresh);
 }
 
+// What clang folded to poison all the same becomes 0: any value is right there, spreading is not.
+void drop_poison(llvm::Instruction& instruction) {
+    for (llvm::Use& use : instruction.operands())
+        if (llvm::isa<llvm::PoisonValue>(use) && use->getType()->isIntegerTy())
+            use.set(llvm::Constant::getNullValue(use->getType()));
+}
+
 void apply_to(llvm::Function& function) {
     function.removeFnAttr(llvm::Attribute::MustProgress);
     // Rewrites put new shifts and divisions in: only what was there before is visited.
@@ -186,6 +193,7 @@ void apply_to(llvm::Function& function) {
         if (instruction.isTerminator()) let_loop_run_on(instruction);
     }
     for (llvm::Instruction* instruction : worklist) {
+        drop_poison(*instruction);
         if (llvm::isa<llvm::FPMathOperator>(instruction)) instruction->setHasAllowContract(false);
         Value* replacement = rewrite(*instruction);
         if (replacement == nullptr) continue;

@@ -109,10 +109,8 @@ llvm::ErrorOr<vfs::Status> SourceFiles::status(const llvm::Twine& path) {
     std::string cleaned = clean(path);
     if (const std::string_view* text = find(cleaned))
         return memory_status(cleaned, text->size(), llvm::sys::fs::file_type::regular_file);
-    if (cleaned.starts_with("/trilane"))
-        return is_memory_dir(cleaned) ? llvm::ErrorOr<vfs::Status>(memory_status(
-                                            cleaned, 0, llvm::sys::fs::file_type::directory_file))
-                                      : not_found();
+    if (is_memory_dir(cleaned))
+        return memory_status(cleaned, 0, llvm::sys::fs::file_type::directory_file);
     // The path as written counts: a header below -I may say #include "../common.h".
     if (!is_allowed(path.str())) return not_found();
     return real_->status(path);
