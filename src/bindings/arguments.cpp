@@ -216,6 +216,9 @@ void ArgumentList::convert(nb::handle object, size_t position) {
         case Route::Bytes:
             convert_bytes(object, argument);
             return;
+        case Route::Handler:
+            has_handlers_ = true;
+            return;
         default:
             convert_memory(object, type, argument);
     }

@@ -7,7 +7,10 @@ never meet "no currently active context".
 
 from __future__ import annotations
 
+import builtins
+import os
 import threading
+from pathlib import Path
 from typing import Any
 
 from trilane import _core
@@ -270,7 +273,9 @@ class Context:
 
     def get_flags(self) -> Any:
         """The flags that the handle was made with."""
-        return ctx_flags(self._flags) if self._flags in ctx_flags._value2member_map_ else self._flags
+        return (
+            ctx_flags(self._flags) if self._flags in ctx_flags._value2member_map_ else self._flags
+        )
 
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
@@ -326,28 +331,28 @@ def _activate_top(stack: list[Context]) -> None:
         _core.set_current_device(stack[-1]._device._index)
 
 
-def make_default_context() -> Context:
+def make_default_context(ctx_maker: Any = None) -> Context:
     """A context on the device that ``CUDA_DEVICE`` or ``~/.cuda_device`` names, else the first.
+
+    Parameters
+    ----------
+    ctx_maker : callable, optional
+        Called with the `Device`; makes the context. Default: `Device.make_context`.
 
     Raises
     ------
     RuntimeError
-        If there is no device at all.
+        The builtin one, if there is no device.
     """
-    import os
-    from pathlib import Path
-
+    if _core.device_count() == 0:
+        raise builtins.RuntimeError("No CUDA enabled device found. Please check your installation.")
     chosen = os.environ.get("CUDA_DEVICE", "").strip()
     file = Path.home() / ".cuda_device"
     if not chosen and file.is_file():
         chosen = file.read_text().strip()
-    if _core.device_count() == 0:
-        import builtins
-
-        raise builtins.RuntimeError("No CUDA enabled device found. Please check your installation.")
-    if not chosen:
-        return Device(0).make_context()
     try:
-        return Device(int(chosen)).make_context()
+        number = int(chosen or 0)
     except ValueError:
         raise RuntimeError(f"CUDA_DEVICE must be a number: got '{chosen}'") from None
+    device = Device(number)
+    return device.make_context() if ctx_maker is None else ctx_maker(device)

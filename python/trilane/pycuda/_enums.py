@@ -12,7 +12,9 @@ class DriverEnum(IntEnum):
         return self.name
 
     def __format__(self, spec: str) -> str:
-        return format(self.name, spec) if not spec or spec[-1].isdigit() else format(int(self), spec)
+        return (
+            format(self.name, spec) if not spec or spec[-1].isdigit() else format(int(self), spec)
+        )
 
 
 def _enum(name: str, members: dict[str, int]) -> type[DriverEnum]:

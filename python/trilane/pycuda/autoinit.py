@@ -1,0 +1,23 @@
+"""Import it to have a context: `context` and `device` are those of the first or chosen device."""
+
+from __future__ import annotations
+
+import atexit
+
+from . import driver
+from ._context import make_default_context
+
+driver.init()
+context = make_default_context()
+device = context.get_device()
+
+
+def _finish_up() -> None:
+    from .tools import clear_context_caches
+
+    if driver.Context.get_current() is context:
+        driver.Context.pop()
+    clear_context_caches()
+
+
+atexit.register(_finish_up)

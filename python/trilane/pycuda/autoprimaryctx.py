@@ -1,0 +1,28 @@
+"""As `autoinit`, by the name that asks for the device's primary context."""
+
+from __future__ import annotations
+
+import atexit
+
+from . import driver
+from ._context import make_default_context
+
+
+def _retained(dev: driver.Device) -> driver.Context:
+    made = dev.retain_primary_context()
+    made.push()
+    return made
+
+
+def _finish_up() -> None:
+    from .tools import clear_context_caches
+
+    if driver.Context.get_current() is context:
+        driver.Context.pop()
+    clear_context_caches()
+
+
+driver.init()
+context = make_default_context(_retained)
+device = context.get_device()
+atexit.register(_finish_up)

@@ -1,0 +1,282 @@
+"""CUDA C strings to modules: SourceModule, compile, and nvcc's options.
+
+There is no nvcc: the device's own compiler takes its options, and keeps what it compiled in
+Trilane's cache, whatever `cache_dir` says.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from trilane import _core
+
+from ._errors import CompileError, LogicError, TrilaneError, translate
+from ._module import Function, Module
+
+DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
+
+_debugging = bool(os.environ.get("CUDA_DEBUGGING"))
+_FILE_NAME = "kernel.cu"
+# What users of `extern "C"` around everything meet when they include C++ headers or write templates.
+_NEEDS_CPP = ("must have C++ linkage", "conflicting types", "functions that differ only in")
+
+
+def get_nvcc_version(nvcc: str = "nvcc") -> str:
+    """A text that identifies the compiler of the current device."""
+    facts = dict(_core.current_context().describe())
+    return "Trilane, {}".format(facts.get("compiler", "compiler unknown"))
+
+
+def _all_options(
+    options: Sequence[str] | None,
+    include_dirs: Sequence[str] | None,
+    arch: str | None,
+    code: str | None,
+) -> list[str]:
+    chosen = [str(option) for option in (DEFAULT_NVCC_FLAGS if options is None else options)]
+    result = [option for option in chosen if not _is_link_option(option)]
+    if arch is not None:
+        result += ["-arch", arch]
+    if code is not None:
+        result += ["-code", code]
+    result += [f"-I{directory}" for directory in include_dirs or ()]
+    if _debugging:
+        result.append("-G")
+    return result
+
+
+def _is_link_option(option: str) -> bool:
+    return option.startswith(("-l", "-L")) and option not in ("-lineinfo", "-line-info")
+
+
+def _wrapped(source: str) -> str:
+    return f'extern "C" {{\n#line 1 "{_FILE_NAME}"\n{source}\n}}\n'
+
+
+def _failure(options: Sequence[str], error: Any) -> CompileError:
+    result = CompileError(
+        f"nvcc compilation of {_FILE_NAME} failed",
+        ["nvcc", *options, _FILE_NAME],
+        stderr=error.detail or str(error),
+    )
+    result.detail = error.detail
+    return result
+
+
+def _build(
+    build: Callable[..., Any], source: str, options: list[str], no_extern_c: bool, **kwargs: Any
+) -> tuple[Any, bool]:
+    """`build` of the source, in ``extern "C"`` if possible; whether names are C++'s then."""
+    if no_extern_c:
+        try:
+            return build(source, options, file_name=_FILE_NAME, **kwargs), True
+        except TrilaneError as error:
+            raise _refused(options, error) from None
+    try:
+        return build(_wrapped(source), options, file_name=_FILE_NAME, **kwargs), False
+    except TrilaneError as error:
+        first = error
+    if not any(text in first.detail for text in _NEEDS_CPP):
+        raise _refused(options, first) from None
+    try:
+        return build(source, options, file_name=_FILE_NAME, **kwargs), True
+    except TrilaneError:
+        raise _refused(options, first) from None
+
+
+def _refused(options: Sequence[str], error: Any) -> Exception:
+    return _failure(options, error) if error.kind == "CompileError" else translate("compile", error)
+
+
+def _keep(source: str, image: bytes | None) -> None:
+    directory = Path(tempfile.mkdtemp(prefix="trilane-"))
+    (directory / _FILE_NAME).write_text(source)
+    if image is not None:
+        (directory / "kernel.image").write_bytes(image)
+    print(f"*** compiler output in {directory}")
+
+
+def compile(  # noqa: A001  PyCUDA's name
+    source: str,
+    nvcc: str = "nvcc",
+    options: Sequence[str] | None = None,
+    keep: bool = False,
+    no_extern_c: bool = False,
+    arch: str | None = None,
+    code: str | None = None,
+    cache_dir: str | None = None,
+    include_dirs: Sequence[str] = (),
+    target: str = "cubin",
+) -> bytes:
+    """Compile CUDA C for the current device.
+
+    Returns
+    -------
+    bytes
+        For `pycuda.driver.module_from_buffer`; the device's own format, whatever `target` says.
+
+    Raises
+    ------
+    CompileError
+        With the compiler's text, lines and carets.
+    """
+    if target not in ("cubin", "ptx", "fatbin"):
+        raise ValueError(f"compile: target: got '{target}', expected cubin, ptx or fatbin")
+    all_options = _all_options(options, include_dirs, arch, code)
+    image, _ = _build(_core.compile_image, source, all_options, no_extern_c)
+    if keep:
+        _keep(source, image)
+    return image
+
+
+def compile_plain(
+    source: str,
+    options: Sequence[str],
+    keep: bool,
+    nvcc: str = "nvcc",
+    cache_dir: str | None = None,
+    target: str = "cubin",
+) -> bytes:
+    """As `compile`, of text that is taken as it is."""
+    return compile(source, nvcc, options, keep, no_extern_c=True, target=target)
+
+
+def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
+    """Not there: the text after the preprocessor."""
+    raise NotImplementedError("pycuda.compiler.preprocess_source is not there")
+
+
+class CudaModule:
+    """Base of what has a `module`: functions and globals by name."""
+
+    module: Module
+
+    def get_function(self, name: str) -> Function:
+        """The kernel `name`."""
+        return self.module.get_function(name)
+
+    def get_global(self, name: str) -> tuple[int, int]:
+        """Address and size in bytes of a ``__device__`` or ``__constant__`` variable."""
+        return self.module.get_global(name)
+
+    def get_texref(self, name: str) -> Any:
+        """Gone: CUDA 12 dropped texture references."""
+        return self.module.get_texref(name)
+
+    def get_surfref(self, name: str) -> Any:
+        """Gone: CUDA 12 dropped surface references."""
+        return self.module.get_surfref(name)
+
+
+class SourceModule(CudaModule):
+    """A module compiled from CUDA C.
+
+    Parameters
+    ----------
+    source : str
+        Put into ``extern "C"`` unless `no_extern_c`; text that cannot be, because it has templates
+        or includes C++ headers, is compiled as it is, and kernels are found by their plain names.
+    options : list of str, optional
+        Options of nvcc or NVRTC; default `DEFAULT_NVCC_FLAGS`.
+    keep : bool
+        Keep the source in a directory whose name is printed.
+    include_dirs : list of str
+    nvcc, arch, code, cache_dir
+        As in PyCUDA; `nvcc` and `cache_dir` mean nothing here.
+
+    Raises
+    ------
+    CompileError
+        With the compiler's text, lines and carets.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | None = None,
+        include_dirs: Sequence[str] = (),
+    ) -> None:
+        self._source = source
+        self._options = _all_options(options, include_dirs, arch, code)
+        core_module, self._cpp = _build(_core.Module.compile, source, self._options, no_extern_c)
+        if core_module.log:
+            warnings.warn(
+                "The CUDA compiler succeeded, but said the following:\n" + core_module.log,
+                stacklevel=2,
+            )
+        if keep:
+            _keep(source, core_module.image())
+        self.module = Module(core_module)
+
+    def get_function(self, name: str) -> Function:
+        """The kernel `name`; templates by an expression such as ``"f<float>"``.
+
+        Raises
+        ------
+        LogicError
+            If there is none; the message lists what there is.
+        """
+        if "<" in name:
+            return self._instance(name)
+        try:
+            return self.module.get_function(name)
+        except LogicError:
+            if not self._cpp:
+                raise
+            found = _mangled_matches(name, self.module._core.function_names())
+            if len(found) != 1:
+                raise
+            return self.module.get_function(found[0])
+
+    def _instance(self, name: str) -> Function:
+        core_module, _ = _build(
+            _core.Module.compile, self._source, self._options, True, name_expressions=[name]
+        )
+        return Module(core_module).get_function(name)
+
+
+def _mangled_matches(name: str, symbols: Sequence[str]) -> list[str]:
+    start = f"_Z{len(name)}{name}"
+    return [symbol for symbol in symbols if symbol.startswith(start)]
+
+
+class DynamicModule(CudaModule):
+    """Not there: separate compilation and linking. `DynamicSourceModule` takes one source."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError(
+            "pycuda.compiler.DynamicModule is not there: put the parts into one SourceModule"
+        )
+
+
+class DynamicSourceModule(SourceModule):
+    """A `SourceModule` compiled with ``-rdc=true``. Launches from kernels are a compile error."""
+
+    def __init__(
+        self,
+        source: str,
+        nvcc: str = "nvcc",
+        options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | None = None,
+        include_dirs: Sequence[str] = (),
+        cuda_libdir: str | None = None,
+    ) -> None:
+        options = [*(DEFAULT_NVCC_FLAGS if options is None else options), "-rdc=true"]
+        super().__init__(
+            source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs
+        )

@@ -1,0 +1,161 @@
+"""PyCUDA's driver interface: devices, memory, streams, modules and launches.
+
+What does not exist raises NotImplementedError naming it.
+"""
+
+# ruff: noqa: F401  the imports are the interface
+from __future__ import annotations
+
+from typing import Any
+
+from ._context import (
+    Context,
+    Device,
+    get_driver_version,
+    get_version,
+    have_gl_ext,
+    init,
+    set_debugging,
+)
+from ._copies import Memcpy2D, Memcpy3D, Memcpy3DPeer
+from ._enums import (
+    TR_DEFAULT,
+    TRSA_OVERRIDE_FORMAT,
+    TRSF_NORMALIZED_COORDINATES,
+    TRSF_READ_AS_INTEGER,
+    address_mode,
+    array3d_flags,
+    array_cubemap_face,
+    array_format,
+    compute_mode,
+    ctx_flags,
+    device_attribute,
+    event_flags,
+    filter_mode,
+    func_cache,
+    function_attribute,
+    graphics_register_flags,
+    host_alloc_flags,
+    ipc_mem_flags,
+    jit_fallback,
+    jit_input_type,
+    jit_option,
+    jit_target,
+    limit,
+    mem_attach_flags,
+    mem_host_register_flags,
+    mem_peer_register_flags,
+    memory_type,
+    pointer_attribute,
+    profiler_output_mode,
+    shared_config,
+)
+from ._errors import CompileError, Error, LaunchError, LogicError, MemoryError, RuntimeError
+from ._host import (
+    AlignedHostAllocation,
+    HostAllocation,
+    HostPointer,
+    ManagedAllocation,
+    ManagedAllocationOrStub,
+    PagelockedHostAllocation,
+    RegisteredHostMemory,
+    aligned_empty,
+    aligned_empty_like,
+    aligned_zeros,
+    aligned_zeros_like,
+    managed_empty,
+    managed_empty_like,
+    managed_zeros,
+    managed_zeros_like,
+    pagelocked_empty,
+    pagelocked_empty_like,
+    pagelocked_zeros,
+    pagelocked_zeros_like,
+    register_host_memory,
+)
+from ._memory import (
+    DeviceAllocation,
+    PointerHolderBase,
+    PooledDeviceAllocation,
+    from_device,
+    from_device_like,
+    mem_alloc,
+    mem_alloc_like,
+    mem_alloc_pitch,
+    mem_get_address_range,
+    mem_get_info,
+    memcpy_dtod,
+    memcpy_dtod_async,
+    memcpy_dtoh,
+    memcpy_dtoh_async,
+    memcpy_htod,
+    memcpy_htod_async,
+    memcpy_peer,
+    memcpy_peer_async,
+    memset_d2d8,
+    memset_d2d8_async,
+    memset_d2d16,
+    memset_d2d16_async,
+    memset_d2d32,
+    memset_d2d32_async,
+    memset_d8,
+    memset_d8_async,
+    memset_d16,
+    memset_d16_async,
+    memset_d32,
+    memset_d32_async,
+    to_device,
+)
+from ._module import (
+    ArgumentHandler,
+    Function,
+    In,
+    InOut,
+    Linker,
+    Module,
+    Out,
+    module_from_buffer,
+    module_from_file,
+)
+from ._stream import Event, Stream, initialize_profiler, start_profiler, stop_profiler
+
+# Names of PyCUDA that need CUDA arrays, textures, or memory shared between processes.
+_MISSING = {
+    "Array": "CUDA arrays",
+    "ArrayDescriptor": "CUDA arrays",
+    "ArrayDescriptor3D": "CUDA arrays",
+    "IPCMemoryHandle": "memory shared between processes",
+    "SurfaceReference": "surface references: CUDA 12 dropped them",
+    "TextureReference": "texture references: CUDA 12 dropped them",
+    "bind_array_to_texref": "texture references: CUDA 12 dropped them",
+    "dtype_to_array_format": "CUDA arrays",
+    "gpuarray_to_array": "CUDA arrays",
+    "make_multichannel_2d_array": "CUDA arrays",
+    "matrix_to_array": "CUDA arrays",
+    "matrix_to_texref": "texture references: CUDA 12 dropped them",
+    "mem_get_ipc_handle": "memory shared between processes",
+    "memcpy_atoa": "CUDA arrays",
+    "memcpy_atod": "CUDA arrays",
+    "memcpy_atoh": "CUDA arrays",
+    "memcpy_dtoa": "CUDA arrays",
+    "memcpy_htoa": "CUDA arrays",
+    "np_to_array": "CUDA arrays",
+    "py_memcpy_atoh": "CUDA arrays",
+    "py_memcpy_htoa": "CUDA arrays",
+}
+
+
+def _missing(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"pycuda.driver.{name} is not there: {_MISSING[name]}")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"Not there: {_MISSING[name]}."
+    return refuse
+
+
+for _name in _MISSING:
+    globals()[_name] = _missing(_name)
+del _name
+
+__all__ = sorted(set(globals()) - {"Any", "annotations"} - {n for n in globals() if n[0] == "_"})
