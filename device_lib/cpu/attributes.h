@@ -39,5 +39,10 @@
 #define TRILANE_D __attribute__((device, always_inline, nodebug)) inline
 #define TRILANE_HD __attribute__((host, device, always_inline, nodebug)) inline
 #define TRILANE_HD_CALL __attribute__((host, device, nodebug)) inline
+#if __cplusplus >= 201402L
+#define TRILANE_CONSTEXPR_14 constexpr
+#else
+#define TRILANE_CONSTEXPR_14
+#endif
 // First line of a body whose roundings are its meaning: no contraction, no reassociation.
 #define TRILANE_EXACT _Pragma("clang fp contract(off) reassociate(off)")
