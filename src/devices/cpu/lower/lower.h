@@ -2,6 +2,7 @@
 // all threads of one block. The number of lanes W is a parameter of the lowering; today W = 1.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,23 +16,48 @@ enum class BlockShape : int {
     Coroutine = 1,   // barriers, warp operations, or loops that wait: one coroutine per thread
 };
 
+// A place at which threads may stand still, for messages.
+struct SuspendSite {
+    uint32_t kind = 0;       // Suspend of run/block_context.h
+    int32_t line = 0;        // 0: not known
+};
+
 struct LoweredKernel {
     KernelDescription description;
+    std::string entry_symbol;          // of the block function (Loop) or start function (Coroutine)
     BlockShape shape = BlockShape::Loop;
     bool waits_on_blocks = false;      // spins on memory: blocks must make progress side by side
+    bool grid_sync = false;            // holds a barrier of the whole grid
+    bool may_print = false;            // calls vprintf
+    // Axes of which the code assumes grid * block < 2^31 (bit 0: x).
+    uint32_t narrow_axes = 0;
     size_t static_shared_bytes = 0;
     size_t dynamic_shared_align = 16;
     size_t frame_bytes = 0;            // of one thread's coroutine
     size_t local_bytes = 0;
+    std::vector<SuspendSite> sites;
+};
+
+struct LoweredGlobal {
+    std::string name;
+    size_t nbytes = 0;
 };
 
 struct LoweredModule {
     std::string object;                // ELF, position independent
     std::vector<LoweredKernel> kernels;
-    std::vector<std::string> globals;  // __device__, __constant__ variables by symbol
+    std::vector<LoweredGlobal> globals;  // __device__, __constant__ variables by symbol
     std::string target_cpu, target_features;
 };
 
+// Consumes the front end's module. CompileError for what cannot be run (it names the function).
+// `lanes` other than 1: NotSupported.
 LoweredModule lower(FrontEndResult front_end, int lanes = 1);
+
+// Stages of one lower() call in nanoseconds, of the calling thread's last call. For benchmarks.
+struct LowerTimes {
+    uint64_t prepare_ns = 0, shape_ns = 0, optimize_ns = 0, codegen_ns = 0;
+};
+const LowerTimes& last_lower_times();
 
 }  // namespace trilane::cpu

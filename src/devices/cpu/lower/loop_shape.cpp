@@ -1,0 +1,168 @@
+// The loop over the threads of a block.
+#include "devices/cpu/lower/loop_shape.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "core/error.h"
+#include "devices/cpu/lower/prepare.h"
+#include "devices/cpu/run/block_context.h"
+
+namespace trilane::cpu {
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+SmallVector<Value*, 8> load_arguments(IRBuilder<>& builder, Function& kernel, Value* context) {
+    SmallVector<Value*, 8> arguments;
+    const DataLayout& data = kernel.getParent()->getDataLayout();
+    MDNode* invariant = MDNode::get(builder.getContext(), {});
+    LoadInst* table = builder.CreateAlignedLoad(
+        builder.getPtrTy(), context_field(builder, context, offsetof(BlockContext, arguments)),
+        Align(8), "arguments");
+    table->setMetadata(LLVMContext::MD_invariant_load, invariant);
+    for (Argument& argument : kernel.args()) {
+        LoadInst* address = builder.CreateAlignedLoad(
+            builder.getPtrTy(),
+            builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), table, argument.getArgNo()),
+            Align(8));
+        address->setMetadata(LLVMContext::MD_invariant_load, invariant);
+        if (argument.hasByValAttr()) {
+            arguments.push_back(address);
+            continue;
+        }
+        Type* type = argument.getType();
+        LoadInst* value = builder.CreateAlignedLoad(
+            type, address, type->isVectorTy() ? Align(1) : data.getABITypeAlign(type),
+            argument.getName());
+        value->setMetadata(LLVMContext::MD_invariant_load, invariant);
+        arguments.push_back(value);
+    }
+    return arguments;
+}
+
+namespace {
+
+struct CountedLoop {
+    BasicBlock* header = nullptr;
+    BasicBlock* latch = nullptr;
+    BasicBlock* exit = nullptr;
+    PHINode* index = nullptr;
+};
+
+// header (to be filled) ... latch: do { } while (++index < limit), entered from `before`.
+CountedLoop make_loop(Function& function, BasicBlock* before, Value* limit, const Twine& name) {
+    LLVMContext& context = function.getContext();
+    CountedLoop loop;
+    loop.header = BasicBlock::Create(context, name + ".header", &function);
+    loop.latch = BasicBlock::Create(context, name + ".latch", &function);
+    loop.exit = BasicBlock::Create(context, name + ".exit", &function);
+    IRBuilder<> builder(loop.header);
+    loop.index = builder.CreatePHI(builder.getInt32Ty(), 2, name);
+    loop.index->addIncoming(builder.getInt32(0), before);
+    builder.SetInsertPoint(loop.latch);
+    Value* next = builder.CreateAdd(loop.index, builder.getInt32(1), name + ".next", true, true);
+    builder.CreateCondBr(builder.CreateICmpULT(next, limit), loop.header, loop.exit);
+    loop.index->addIncoming(next, loop.latch);
+    return loop;
+}
+
+bool kernel_needs_thread(Function& function) {
+    for (Instruction& instruction : instructions(function)) {
+        auto* call = dyn_cast<CallBase>(&instruction);
+        if (call == nullptr) continue;
+        Function* callee = call->getCalledFunction();
+        if (callee == nullptr || !callee->isDeclaration() || needs_thread(callee->getName()))
+            return true;
+    }
+    return false;
+}
+
+void link_loops(IRBuilder<>& builder, CountedLoop& z, CountedLoop& y, CountedLoop& x) {
+    builder.CreateBr(z.header);
+    builder.SetInsertPoint(z.header);
+    builder.CreateBr(y.header);
+    builder.SetInsertPoint(y.header);
+    builder.CreateBr(x.header);
+    builder.SetInsertPoint(x.exit);
+    builder.CreateBr(y.latch);
+    builder.SetInsertPoint(y.exit);
+    builder.CreateBr(z.latch);
+    builder.SetInsertPoint(z.exit);
+    builder.CreateRetVoid();
+}
+
+}  // namespace
+
+uint32_t narrow_global_indices(Function& function, const BlockValues& values) {
+    uint32_t axes = 0;
+    for (unsigned axis = 0; axis < 3; ++axis) {
+        Value* thread = values.thread_idx[axis];
+        std::vector<BinaryOperator*> sums;
+        for (User* user : thread->users()) {
+            auto* sum = dyn_cast<BinaryOperator>(user);
+            if (sum == nullptr || sum->getFunction() != &function) continue;
+            if (match(sum, m_c_Add(m_Specific(thread), m_c_Mul(m_Specific(values.block_idx[axis]),
+                                                               m_Specific(values.block_dim[axis])))))
+                sums.push_back(sum);
+        }
+        for (BinaryOperator* sum : sums) {
+            auto* product = cast<BinaryOperator>(
+                sum->getOperand(0) == thread ? sum->getOperand(1) : sum->getOperand(0));
+            for (BinaryOperator* op : {product, sum}) {
+                op->setHasNoSignedWrap(true);
+                op->setHasNoUnsignedWrap(true);
+            }
+            axes |= 1u << axis;
+        }
+    }
+    return axes;
+}
+
+Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const std::string& symbol,
+                           LoweredKernel& lowered) {
+    Module& module = *kernel.getParent();
+    LLVMContext& context = module.getContext();
+    Function* function =
+        Function::Create(FunctionType::get(Type::getVoidTy(context), {PointerType::get(context, 0)},
+                                           false),
+                         GlobalValue::ExternalLinkage, symbol, module);
+    function->copyAttributesFrom(&kernel);
+    function->setAttributes(AttributeList().addFnAttributes(
+        context, AttrBuilder(context, kernel.getAttributes().getFnAttrs())));
+    function->addFnAttr(Attribute::NoUnwind);
+    function->addParamAttr(0, Attribute::NoAlias);
+    BasicBlock* entry = BasicBlock::Create(context, "entry", function);
+    IRBuilder<> builder(entry);
+    BlockValues values = load_block_values(builder, function->getArg(0));
+    SmallVector<Value*, 8> arguments = load_arguments(builder, kernel, values.context);
+    CountedLoop z = make_loop(*function, entry, values.block_dim[2], "z");
+    CountedLoop y = make_loop(*function, z.header, values.block_dim[1], "y");
+    CountedLoop x = make_loop(*function, y.header, values.block_dim[0], "x");
+    link_loops(builder, z, y, x);
+    values.thread_idx[0] = x.index;
+    values.thread_idx[1] = y.index;
+    values.thread_idx[2] = z.index;
+    builder.SetInsertPoint(x.header);
+    if (kernel_needs_thread(kernel))
+        builder.CreateAlignedStore(
+            linear_thread(builder, values),
+            context_field(builder, values.context, offsetof(BlockContext, thread_linear)), Align(4));
+    CallInst* call = builder.CreateCall(&kernel, arguments);
+    call->setAttributes(kernel.getAttributes().removeFnAttributes(context));
+    function->setSubprogram(kernel.getSubprogram());
+    builder.CreateBr(x.latch);
+    InlineFunctionInfo info;
+    InlineResult result = InlineFunction(*call, info);
+    TRILANE_CHECK(result.isSuccess(), "{}: {}", symbol, result.getFailureReason());
+    lower_registers(*function, &values);
+    lower_shared(*function, layout, values.shared);
+    lowered.narrow_axes = narrow_global_indices(*function, values);
+    return function;
+}
+
+}  // namespace trilane::cpu

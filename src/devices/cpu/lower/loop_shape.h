@@ -1,0 +1,37 @@
+// Loop shape: a kernel without synchronisation becomes three nested loops over the threads of the
+// block, x innermost, around its body.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string>
+
+#include "devices/cpu/lower/lower.h"
+#include "devices/cpu/lower/passes.h"
+#include "devices/cpu/lower/registers.h"
+
+namespace trilane::cpu {
+
+// Builds `void symbol(BlockContext*)` around `kernel`, which is inlined and may be dropped after.
+// Sets description-independent fields of `lowered` (narrow_axes).
+llvm::Function* build_loop_shape(llvm::Function& kernel, const SharedLayout& layout,
+                                 const std::string& symbol, LoweredKernel& lowered);
+
+// Guards of the whole body by `i < n`, where i counts with the thread along x, become bounds of the
+// x loop, so that the loop in the middle has no branch and vectorises without masks.
+// Needs simplified IR. True if something changed.
+bool clamp_thread_loop(llvm::Function& function, Optimizer& optimizer);
+
+// Tells the vectoriser that threads do not depend on one another: docs/design/cpu-lowering.md says
+// why this holds in loop shape. Accesses that may reach a private array are left out.
+void mark_threads_independent(llvm::Function& function, Optimizer& optimizer);
+
+// blockIdx * blockDim + threadIdx cannot wrap if the launch has less than 2^31 threads along the
+// axis: says so in IR, for each of the axes found, which are returned (bit 0: x).
+uint32_t narrow_global_indices(llvm::Function& function, const BlockValues& values);
+
+// Arguments of `kernel` loaded from the context; byval ones are addresses.
+llvm::SmallVector<llvm::Value*, 8> load_arguments(llvm::IRBuilder<>& builder,
+                                                  llvm::Function& kernel, llvm::Value* context);
+
+}  // namespace trilane::cpu

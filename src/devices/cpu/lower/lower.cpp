@@ -1,0 +1,168 @@
+// The lowering from the outside: stages in order.
+#include "devices/cpu/lower/lower.h"
+
+#include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "core/env.h"
+#include "core/error.h"
+#include "devices/cpu/lower/loop_shape.h"
+#include "devices/cpu/lower/passes.h"
+#include "devices/cpu/lower/prepare.h"
+#include "devices/cpu/lower/registers.h"
+#include "devices/cpu/lower/target.h"
+
+namespace trilane::cpu {
+
+using namespace llvm;
+
+namespace {
+
+thread_local LowerTimes times;
+
+class Stopwatch {
+  public:
+    explicit Stopwatch(uint64_t& total) : total_(total), start_(now()) {}
+    ~Stopwatch() { total_ += now() - start_; }
+
+  private:
+    static uint64_t now() {
+        return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());
+    }
+    uint64_t& total_;
+    uint64_t start_;
+};
+
+class Lowering {
+  public:
+    explicit Lowering(FrontEndResult& front)
+        : front_(front), module_(*front.module), optimizer_(front.options.optimize) {}
+
+    LoweredModule run() {
+        {
+            Stopwatch watch(times.prepare_ns);
+            prepare();
+        }
+        for (KernelDescription& kernel : front_.kernels) lower_kernel(kernel);
+        finish();
+        Stopwatch watch(times.codegen_ns);
+        result_.object = generate_object(module_);
+        result_.target_cpu = host_cpu();
+        result_.target_features = host_features();
+        return std::move(result_);
+    }
+
+  private:
+    void prepare() {
+        set_target(module_);
+        inline_into_kernels(module_, front_.kernels);
+        expand_shared_constants(module_);
+        outlined_ = check_outlined(module_, front_.kernels);
+        for (Function* function : outlined_) {
+            lower_plain_intrinsics(*function, false);
+            optimizer_.simplify(*function);
+        }
+    }
+
+    void lower_kernel(KernelDescription& description) {
+        Function* kernel = module_.getFunction(description.name);
+        TRILANE_CHECK(kernel != nullptr && !kernel->isDeclaration(), "no kernel {} in the module",
+                      description.name);
+        LoweredKernel lowered;
+        lowered.description = description;
+        lowered.entry_symbol = fmt::format("trilane_block_{}", result_.kernels.size());
+        {
+            Stopwatch watch(times.shape_ns);
+            lower_plain_intrinsics(*kernel, true);
+            optimizer_.forget(*kernel);
+            optimizer_.simplify(*kernel);
+        }
+        SharedLayout layout = layout_shared(module_, kernel, outlined_);
+        lowered.static_shared_bytes = layout.static_bytes;
+        lowered.dynamic_shared_align = layout.dynamic_align;
+        lowered.shape = BlockShape::Loop;
+        shape_as_loop(*kernel, layout, lowered);
+        kernel->replaceAllUsesWith(PoisonValue::get(kernel->getType()));
+        optimizer_.forget(*kernel);
+        kernel->eraseFromParent();
+        result_.kernels.push_back(std::move(lowered));
+    }
+
+    void shape_as_loop(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
+        Function* function = nullptr;
+        {
+            Stopwatch watch(times.shape_ns);
+            function = build_loop_shape(kernel, layout, lowered.entry_symbol, lowered);
+        }
+        Stopwatch watch(times.optimize_ns);
+        optimizer_.simplify(*function);
+        if (front_.options.optimize == 0) return;
+        optimizer_.hoist(*function);
+        clamp_thread_loop(*function, optimizer_);
+        optimizer_.optimize(*function);
+        mark_threads_independent(*function, optimizer_);
+        optimizer_.vectorize(*function);
+    }
+
+    void finish() {
+        SharedLayout layout = layout_shared(module_, nullptr, outlined_);
+        for (Function* function : outlined_) {
+            lower_registers(*function, nullptr);
+            lower_shared(*function, layout, nullptr);
+        }
+        list_globals();
+        StripDebugInfo(module_);
+        if (core::env_flag("TRILANE_DUMP_IR")) module_.print(errs(), nullptr);
+        std::string why;
+        raw_string_ostream stream(why);
+        bool broken = verifyModule(module_, &stream);
+        TRILANE_CHECK(!broken, "lowering gave invalid IR: {}", why);
+    }
+
+    // Host code reads and writes these: nothing may be folded into the code, and no page is
+    // read-only.
+    void list_globals() {
+        const DataLayout& data = module_.getDataLayout();
+        for (GlobalVariable& variable : module_.globals()) {
+            if (variable.getAddressSpace() == 3 || variable.isDeclaration()) continue;
+            if (variable.getName().starts_with("llvm.") || variable.hasPrivateLinkage()) continue;
+            if (!variable.isExternallyInitialized()) continue;
+            variable.setConstant(false);
+            variable.setLinkage(GlobalValue::ExternalLinkage);
+            variable.setVisibility(GlobalValue::DefaultVisibility);
+            variable.setDSOLocal(true);
+            variable.setComdat(nullptr);
+            result_.globals.push_back(
+                {variable.getName().str(), data.getTypeAllocSize(variable.getValueType())});
+        }
+    }
+
+    FrontEndResult& front_;
+    Module& module_;
+    Optimizer optimizer_;
+    std::vector<Function*> outlined_;
+    LoweredModule result_;
+};
+
+}  // namespace
+
+const LowerTimes& last_lower_times() {
+    return times;
+}
+
+LoweredModule lower(FrontEndResult front_end, int lanes) {
+    if (lanes != 1)
+        core::throw_error(core::ErrorKind::NotSupported,
+                          "lower: {} lanes: only 1 is there so far", lanes);
+    times = {};
+    return Lowering(front_end).run();
+}
+
+}  // namespace trilane::cpu

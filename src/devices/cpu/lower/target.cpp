@@ -1,0 +1,118 @@
+// The host as a code generation target.
+#include "devices/cpu/lower/target.h"
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/error.h"
+
+namespace trilane::cpu {
+
+using namespace llvm;
+
+namespace {
+
+void initialize_target_once() {
+    static std::once_flag flag;
+    std::call_once(flag, [] {
+        InitializeNativeTarget();
+        InitializeNativeTargetAsmPrinter();
+        InitializeNativeTargetAsmParser();
+    });
+}
+
+constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
+
+std::unique_ptr<TargetMachine> make_target_machine() {
+    initialize_target_once();
+    std::string why;
+    const Target* target = TargetRegistry::lookupTarget(kTriple, why);
+    TRILANE_CHECK(target != nullptr, "no code generator for {}: {}", kTriple, why);
+    TargetOptions options;
+    options.AllowFPOpFusion = FPOpFusion::Strict;   // contraction was decided by the front end
+    options.UnsafeFPMath = false;
+    std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
+        kTriple, host_cpu(), host_features(), options, Reloc::PIC_, CodeModel::Small,
+        CodeGenOptLevel::Default, true));
+    TRILANE_CHECK(machine != nullptr, "the code generator for {} could not be made", kTriple);
+    return machine;
+}
+
+}  // namespace
+
+const std::string& host_cpu() {
+    static const std::string cpu = sys::getHostCPUName().str();
+    return cpu;
+}
+
+const std::string& host_features() {
+    static const std::string features = [] {
+        std::vector<std::string> parts;
+        for (const auto& feature : sys::getHostCPUFeatures())
+            parts.push_back((feature.second ? "+" : "-") + feature.first().str());
+        std::sort(parts.begin(), parts.end());
+        std::string text;
+        for (const std::string& part : parts) {
+            if (!text.empty()) text += ',';
+            text += part;
+        }
+        return text;
+    }();
+    return features;
+}
+
+std::string host_model() {
+    std::ifstream file("/proc/cpuinfo");
+    std::string line;
+    while (std::getline(file, line)) {
+        if (line.rfind("model name", 0) != 0) continue;
+        size_t colon = line.find(':');
+        if (colon != std::string::npos && colon + 2 <= line.size()) return line.substr(colon + 2);
+    }
+    return host_cpu();
+}
+
+TargetMachine& target_machine() {
+    static thread_local std::unique_ptr<TargetMachine> machine = make_target_machine();
+    return *machine;
+}
+
+void set_target(Module& module) {
+    module.setTargetTriple(kTriple);
+    module.setDataLayout(target_machine().createDataLayout());
+    for (Function& function : module) {
+        if (function.isDeclaration()) continue;
+        function.removeFnAttr("target-cpu");
+        function.removeFnAttr("target-features");
+        function.removeFnAttr("tune-cpu");
+        function.addFnAttr("target-cpu", host_cpu());
+        function.addFnAttr("target-features", host_features());
+    }
+}
+
+std::string generate_object(Module& module) {
+    SmallVector<char, 0> buffer;
+    raw_svector_ostream stream(buffer);
+    legacy::PassManager passes;
+    TargetMachine& machine = target_machine();
+    bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile,
+                                               /*DisableVerify=*/true);
+    TRILANE_CHECK(!refused, "the code generator cannot write objects");
+    passes.run(module);
+    return std::string(buffer.data(), buffer.size());
+}
+
+}  // namespace trilane::cpu

@@ -1,0 +1,24 @@
+// The machine that code is generated for: this one. One TargetMachine per thread, made on first use.
+#pragma once
+
+#include <string>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+}  // namespace llvm
+
+namespace trilane::cpu {
+
+const std::string& host_cpu();        // "znver4"
+const std::string& host_features();   // "+avx2,-sse4a,..."
+std::string host_model();             // "AMD EPYC 9xx5", for names shown to people
+llvm::TargetMachine& target_machine();
+
+// Triple, layout and function attributes of this machine.
+void set_target(llvm::Module& module);
+
+// ELF object of the module.
+std::string generate_object(llvm::Module& module);
+
+}  // namespace trilane::cpu

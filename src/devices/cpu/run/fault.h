@@ -1,0 +1,25 @@
+// Faults inside kernels: signals of the machine and aborts by the runtime end the kernel on this
+// thread, not the process. Signals outside a kernel go to whoever handled them before.
+#pragma once
+
+#include <string>
+
+namespace trilane::cpu {
+
+struct Fault {
+    int signal = 0;               // SIGSEGV ...; 0: abort by the runtime
+    const void* address = nullptr;
+    std::string message;          // of an abort
+};
+
+// Calls body(argument) on this thread; true if it returned. False after a fault: frames between are
+// left without running destructors, so `body` owns nothing on its stack while a kernel runs.
+// C++ exceptions of `body` pass through. Does not nest.
+bool run_guarded(void (*body)(void*), void* argument, Fault& fault);
+
+// For runtime functions that kernels call: ends the kernel. Frames that own memory must be gone.
+[[noreturn]] void abort_kernel(std::string message);
+
+bool inside_kernel();   // on this thread
+
+}  // namespace trilane::cpu

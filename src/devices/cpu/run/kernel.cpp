@@ -1,0 +1,345 @@
+// Launches: blocks given out to threads, small ones kept on the caller's.
+#include "devices/cpu/run/kernel.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+#include "core/error.h"
+#include "devices/cpu/run/fault.h"
+#include "devices/cpu/run/pool.h"
+#include "devices/cpu/run/worker.h"
+
+namespace trilane::cpu {
+
+namespace {
+
+thread_local BlockContext* running = nullptr;
+
+uint64_t now_ns() {
+    return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+// Worth waking others: waking and waiting costs about this much.
+constexpr uint64_t kWorthWakingNs = 20000;
+// Blocks side by side per thread when blocks wait for one another, unless all must be there.
+constexpr size_t kResidentBlocks = 64;
+
+}  // namespace
+
+BlockContext* current_context() {
+    return running;
+}
+void set_current_context(BlockContext* context) {
+    running = context;
+}
+
+ResidentBlock& resident_block(size_t index) {
+    static thread_local std::deque<ResidentBlock> blocks;
+    while (blocks.size() <= index) blocks.emplace_back();
+    return blocks[index];
+}
+
+Arena::~Arena() {
+    if (memory_ != nullptr) munmap(memory_, nbytes_);
+}
+
+uint8_t* Arena::reserve(size_t nbytes) {
+    if (nbytes <= nbytes_) return memory_;
+    if (memory_ != nullptr) munmap(memory_, nbytes_);
+    memory_ = nullptr;
+    nbytes_ = 0;
+    size_t rounded = (nbytes + 4095) / 4096 * 4096;
+    void* memory = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        core::throw_error(core::ErrorKind::OutOfMemory,
+                          "launch: {} bytes for a block's threads: no memory", rounded);
+    memory_ = static_cast<uint8_t*>(memory);
+    nbytes_ = rounded;
+    return memory_;
+}
+
+void PrintBuffer::add(uint64_t block, std::string_view text) {
+    std::lock_guard lock(mutex_);
+    nbytes_ += text.size();
+    if (!parts_.empty() && parts_.back().first == block)
+        parts_.back().second += text;
+    else
+        parts_.emplace_back(block, text);
+}
+
+void PrintBuffer::flush(const std::function<void(std::string_view)>& print) {
+    std::lock_guard lock(mutex_);
+    if (parts_.empty()) return;
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::string text;
+    for (const auto& part : parts_) text += part.second;
+    parts_.clear();
+    nbytes_ = 0;
+    if (print) print(text);
+}
+
+void LaunchState::fail(std::string message) {
+    std::lock_guard lock(failure_mutex);
+    if (failure.empty()) failure = std::move(message);
+    failed.store(true);
+}
+
+core::Dim3 thread_of(const BlockContext& context) {
+    uint32_t x = context.block_dim[0], y = context.block_dim[1];
+    return {context.thread_linear % x, context.thread_linear / x % y,
+            context.thread_linear / x / y};
+}
+
+uint64_t linear_block(const BlockContext& context) {
+    return (uint64_t{context.block_idx[2]} * context.grid_dim[1] + context.block_idx[1]) *
+               context.grid_dim[0] +
+           context.block_idx[0];
+}
+
+std::string describe_place(const BlockContext& context) {
+    core::Dim3 thread = thread_of(context);
+    return fmt::format("block ({},{},{}), thread ({},{},{})", context.block_idx[0],
+                       context.block_idx[1], context.block_idx[2], thread.x, thread.y, thread.z);
+}
+
+namespace {
+
+std::string describe_fault(const LaunchState& launch, const BlockContext& context,
+                           const Fault& fault) {
+    const char* what = fault.signal == SIGFPE   ? "arithmetic fault"
+                       : fault.signal == SIGILL ? "illegal instruction"
+                       : fault.signal == SIGBUS ? "bus error"
+                                                : "illegal memory access";
+    return fmt::format(
+        "{}: {} at address {} in block ({},{},{}): set TRILANE_CHECK=1 to learn which thread and "
+        "source line",
+        launch.kernel->readable_name, what, fault.address, context.block_idx[0],
+        context.block_idx[1], context.block_idx[2]);
+}
+
+// One thread's part of a launch.
+class Participant {
+  public:
+    explicit Participant(LaunchState& launch) : launch_(launch), kernel_(*launch.kernel) {}
+
+    // `offer` is asked after each of the caller's own chunks whether to wake others.
+    template <typename Offer>
+    void run(Offer offer) {
+        struct Call {
+            Participant* self;
+            Offer* offer;
+        } call{this, &offer};
+        Fault fault;
+        try {
+            bool fine = run_guarded(
+                [](void* argument) {
+                    auto* call = static_cast<Call*>(argument);
+                    call->self->blocks(*call->offer);
+                },
+                &call, fault);
+            if (!fine) {
+                bool aborted = fault.signal == 0;
+                launch_.fail(aborted ? fault.message
+                                     : describe_fault(launch_, *running, fault));
+            }
+        } catch (const core::Error& error) {
+            launch_.fail(error.message());
+        }
+        running = nullptr;
+    }
+
+  private:
+    void prepare(ResidentBlock& block) {
+        BlockContext& context = block.context;
+        size_t shared = kernel_.dynamic_offset() + launch_.dynamic_shared;
+        context.shared = block.shared.reserve(shared + 64);
+        context.grid_dim[0] = launch_.grid.x;
+        context.grid_dim[1] = launch_.grid.y;
+        context.grid_dim[2] = launch_.grid.z;
+        context.block_dim[0] = launch_.block.x;
+        context.block_dim[1] = launch_.block.y;
+        context.block_dim[2] = launch_.block.z;
+        context.dynamic_shared_bytes = uint32_t(launch_.dynamic_shared);
+        context.arguments = launch_.arguments;
+        context.launch = &launch_;
+        context.run = nullptr;
+    }
+
+    void place(BlockContext& context, uint64_t index) {
+        context.block_idx[0] = uint32_t(index % launch_.grid.x);
+        uint64_t rest = index / launch_.grid.x;
+        context.block_idx[1] = uint32_t(rest % launch_.grid.y);
+        context.block_idx[2] = uint32_t(rest / launch_.grid.y);
+    }
+
+    void advance(BlockContext& context) {
+        if (++context.block_idx[0] < launch_.grid.x) return;
+        context.block_idx[0] = 0;
+        if (++context.block_idx[1] < launch_.grid.y) return;
+        context.block_idx[1] = 0;
+        ++context.block_idx[2];
+    }
+
+    template <typename Offer>
+    void blocks(Offer& offer) {
+        if (kernel_.lowered.waits_on_blocks || kernel_.lowered.grid_sync)
+            return side_by_side(offer);
+        ResidentBlock& block = resident_block(0);
+        prepare(block);
+        running = &block.context;
+        auto loop = reinterpret_cast<BlockFunction>(kernel_.entry);
+        bool coroutine = kernel_.lowered.shape == BlockShape::Coroutine;
+        if (coroutine) reserve_frames(block);
+        while (!launch_.failed.load(std::memory_order_relaxed)) {
+            uint64_t chunk = launch_.chunk.load(std::memory_order_relaxed);
+            uint64_t first = launch_.next_block.fetch_add(chunk, std::memory_order_relaxed);
+            if (first >= launch_.blocks) break;
+            uint64_t last = std::min(first + chunk, launch_.blocks);
+            place(block.context, first);
+            for (uint64_t index = first; index < last; ++index) {
+                if (coroutine)
+                    run_alone(block);
+                else
+                    loop(&block.context);
+                advance(block.context);
+            }
+            offer();
+        }
+    }
+
+    void reserve_frames(ResidentBlock& block) {
+        block.frames.reserve(launch_.block.count() * BlockRun::stride(kernel_));
+    }
+
+    void run_alone(ResidentBlock& block) {
+        block.run.start(kernel_, block.context, block.frames.reserve(0));
+        while (block.run.run() != BlockRun::State::Done)
+            if (launch_.failed.load(std::memory_order_relaxed)) return;
+    }
+
+    bool start_next(ResidentBlock& block) {
+        uint64_t index = launch_.next_block.fetch_add(1, std::memory_order_relaxed);
+        if (index >= launch_.blocks) return false;
+        prepare(block);
+        reserve_frames(block);
+        place(block.context, index);
+        running = &block.context;
+        block.run.start(kernel_, block.context, block.frames.reserve(0));
+        return true;
+    }
+
+    // Blocks that wait for others: when the ones here only wait, one more is started.
+    template <typename Offer>
+    void side_by_side(Offer& offer) {
+        std::vector<ResidentBlock*>& active = active_blocks();
+        active.clear();
+        size_t limit = launch_.cooperative ? SIZE_MAX : kResidentBlocks;
+        bool more = true;
+        for (size_t used = 0;;) {
+            bool moved = false;
+            for (size_t i = 0; i < active.size();) {
+                if (launch_.failed.load(std::memory_order_relaxed)) return;
+                ResidentBlock& block = *active[i];
+                running = &block.context;
+                if (block.run.run() == BlockRun::State::Done) {
+                    launch_.blocks_done.fetch_add(1);
+                    free_blocks().push_back(active[i]);
+                    active[i] = active.back();
+                    active.pop_back();
+                    moved = true;
+                } else {
+                    ++i;
+                }
+            }
+            if (more && active.size() < limit) {
+                ResidentBlock* next = take_block(used);
+                more = start_next(*next);
+                if (more) {
+                    active.push_back(next);
+                    offer();
+                } else {
+                    free_blocks().push_back(next);
+                }
+                moved |= more;
+            }
+            if (active.empty() && !more) break;
+            if (!moved) sched_yield();   // what is waited for runs elsewhere
+        }
+        free_blocks().clear();
+    }
+
+    // Kept per thread, since a fault leaves this function without destructors.
+    static std::vector<ResidentBlock*>& active_blocks() {
+        static thread_local std::vector<ResidentBlock*> active;
+        return active;
+    }
+    static std::vector<ResidentBlock*>& free_blocks() {
+        static thread_local std::vector<ResidentBlock*> free;
+        return free;
+    }
+    ResidentBlock* take_block(size_t& used) {
+        if (used == 0) free_blocks().clear();
+        if (!free_blocks().empty()) {
+            ResidentBlock* block = free_blocks().back();
+            free_blocks().pop_back();
+            return block;
+        }
+        return &resident_block(used++);
+    }
+
+    LaunchState& launch_;
+    const LoadedKernel& kernel_;
+};
+
+class LaunchJob : public PoolJob {
+  public:
+    explicit LaunchJob(LaunchState& launch) : launch_(launch) {}
+
+    void run() {
+        uint64_t start = launch_.blocks > 1 ? now_ns() : 0;
+        Participant participant(launch_);
+        participant.run([&] {
+            if (published_) return;
+            uint64_t done = launch_.next_block.load(std::memory_order_relaxed);
+            if (done >= launch_.blocks) return;
+            uint64_t left = launch_.blocks - done;
+            uint64_t elapsed = now_ns() - start;
+            if (elapsed / done * left < kWorthWakingNs) {
+                launch_.chunk.store(std::clamp<uint64_t>(left / 8, 1, 64));
+                return;
+            }
+            ThreadPool& pool = ThreadPool::get();
+            uint64_t pieces = uint64_t(pool.threads()) * 8;
+            launch_.chunk.store(std::max<uint64_t>(1, left / pieces));
+            published_ = true;
+            pool.publish(*this);
+        });
+        if (published_) ThreadPool::get().retire(*this);
+    }
+
+    void help() noexcept override {
+        Participant(launch_).run([] {});
+    }
+
+  private:
+    LaunchState& launch_;
+    bool published_ = false;
+};
+
+}  // namespace
+
+void run_launch(LaunchState& launch) {
+    launch.blocks = launch.grid.count();
+    LaunchJob(launch).run();
+    launch.prints.flush(launch.hooks != nullptr ? launch.hooks->print
+                                                : std::function<void(std::string_view)>());
+    if (launch.failed.load()) core::throw_error(core::ErrorKind::LaunchError, "{}", launch.failure);
+}
+
+}  // namespace trilane::cpu

@@ -1,0 +1,79 @@
+// A kernel in memory, and its launches.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/device.h"
+#include "devices/cpu/lower/lower.h"
+#include "devices/cpu/run/block_context.h"
+
+namespace trilane::cpu {
+
+// What a launch needs to know of a kernel; lives as long as the module.
+struct LoadedKernel {
+    LoweredKernel lowered;
+    void* entry = nullptr;             // BlockFunction or StartFunction
+    std::string readable_name;         // demangled, for messages
+    size_t max_dynamic_shared = 49152;
+    uint64_t dynamic_offset() const {
+        uint64_t align = lowered.dynamic_shared_align;
+        return (lowered.static_shared_bytes + align - 1) / align * align;
+    }
+};
+
+// Text of kernels' printf, kept per launch and given out in the order of blocks.
+class PrintBuffer {
+  public:
+    void add(uint64_t block, std::string_view text);
+    // Calls `print` with everything, then empties.
+    void flush(const std::function<void(std::string_view)>& print);
+    bool large() const { return nbytes_.load(std::memory_order_relaxed) > (8u << 20); }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::pair<uint64_t, std::string>> parts_;
+    std::atomic<size_t> nbytes_{0};
+};
+
+// One launch in flight: shared by the threads that run it.
+struct LaunchState {
+    const LoadedKernel* kernel = nullptr;
+    core::Dim3 grid, block;
+    size_t dynamic_shared = 0;
+    void* const* arguments = nullptr;
+    bool cooperative = false;
+    const core::DeviceHooks* hooks = nullptr;
+
+    uint64_t blocks = 0;
+    std::atomic<uint64_t> next_block{0};
+    std::atomic<uint64_t> chunk{1};
+    std::atomic<bool> failed{false};
+    std::atomic<uint32_t> grid_generation{0};   // of the barrier of the whole grid
+    std::atomic<uint64_t> grid_arrived{0};
+    std::atomic<uint64_t> blocks_done{0};
+    PrintBuffer prints;
+
+    std::mutex failure_mutex;
+    std::string failure;          // first one; empty if none
+    void fail(std::string message);
+};
+
+// Runs all blocks; returns when they are done. LaunchError if the kernel failed. Arguments of the
+// launch were checked by the caller. From any thread, several at a time.
+void run_launch(LaunchState& launch);
+
+// The context of the block that runs on this thread; nullptr outside kernels.
+BlockContext* current_context();
+
+// "block (1,0,0), thread (3,0,0)" of the running thread.
+std::string describe_place(const BlockContext& context);
+core::Dim3 thread_of(const BlockContext& context);
+uint64_t linear_block(const BlockContext& context);
+
+}  // namespace trilane::cpu

@@ -1,0 +1,115 @@
+// Runtime functions that kernels call.
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/error.h"
+#include "devices/cpu/run/fault.h"
+#include "devices/cpu/run/kernel.h"
+#include "devices/cpu/run/pool.h"
+#include "devices/cpu/run/print.h"
+#include "devices/cpu/run/runtime_symbols.h"
+
+namespace trilane::cpu {
+
+namespace {
+
+uint32_t axis_of(const uint32_t (&values)[3], uint32_t axis) {
+    return values[axis < 3 ? axis : 2];
+}
+
+std::string assert_text(const char* message, const char* file, uint32_t line,
+                        const char* function) {
+    const BlockContext& context = *current_context();
+    return fmt::format("{}: assertion failed: {}:{}: {}: {}: `{}`",
+                       context.launch->kernel->readable_name, file, line, function,
+                       describe_place(context), message);
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t trilane_rt_thread_idx(uint32_t axis) {
+    const BlockContext& context = *current_context();
+    if (axis == 3) return context.thread_linear;
+    core::Dim3 thread = thread_of(context);
+    return axis == 0 ? thread.x : axis == 1 ? thread.y : thread.z;
+}
+
+uint32_t trilane_rt_block_idx(uint32_t axis) {
+    return axis_of(current_context()->block_idx, axis);
+}
+
+uint32_t trilane_rt_block_dim(uint32_t axis) {
+    const BlockContext& context = *current_context();
+    if (axis == 3) return context.block_dim[0] * context.block_dim[1] * context.block_dim[2];
+    return axis_of(context.block_dim, axis);
+}
+
+uint32_t trilane_rt_grid_dim(uint32_t axis) {
+    return axis_of(current_context()->grid_dim, axis);
+}
+
+void* trilane_rt_shared() {
+    return current_context()->shared;
+}
+
+uint64_t trilane_rt_dynamic_offset() {
+    return current_context()->launch->kernel->dynamic_offset();
+}
+
+uint32_t trilane_rt_is_shared(const void* address) {
+    const BlockContext& context = *current_context();
+    auto* byte = static_cast<const uint8_t*>(address);
+    uint64_t nbytes = trilane_rt_dynamic_offset() + context.dynamic_shared_bytes;
+    return byte >= context.shared && byte < context.shared + nbytes;
+}
+
+// A worker is a multiprocessor, as far as a kernel can tell.
+uint32_t trilane_rt_smid() {
+    static std::atomic<uint32_t> count{0};
+    static thread_local uint32_t number = count.fetch_add(1);
+    return number % trilane_rt_nsmid();
+}
+
+uint32_t trilane_rt_nsmid() {
+    return uint32_t(ThreadPool::get().threads());
+}
+
+uint64_t trilane_rt_clock() {
+    return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());
+}
+
+void trilane_rt_trap() {
+    const BlockContext& context = *current_context();
+    abort_kernel(fmt::format("{}: trap in {}", context.launch->kernel->readable_name,
+                             describe_place(context)));
+}
+
+int trilane_rt_vprintf(const char* format, const void* values) {
+    const BlockContext& context = *current_context();
+    std::string text;
+    int count = format_device_text(text, format, values);
+    LaunchState& launch = *context.launch;
+    launch.prints.add(linear_block(context), text);
+    if (launch.prints.large() && launch.hooks != nullptr) launch.prints.flush(launch.hooks->print);
+    return count;
+}
+
+void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
+                           const char* function, uint64_t) {
+    abort_kernel(assert_text(message, file, line, function));
+}
+
+void* trilane_rt_malloc(uint64_t nbytes) {
+    return nbytes == 0 ? nullptr : std::aligned_alloc(16, (nbytes + 15) / 16 * 16);
+}
+
+void trilane_rt_free(void* address) {
+    std::free(address);
+}
+
+}  // extern "C"
+
+}  // namespace trilane::cpu
