@@ -2,6 +2,7 @@
 // be; what cannot (recursion, calls through pointers) stays as ordinary functions and is checked.
 #pragma once
 
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 
 #include <string>

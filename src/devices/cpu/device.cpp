@@ -1,0 +1,191 @@
+// The cpu device: programs, functions and launches.
+#include "devices/cpu/device.h"
+
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "core/env.h"
+#include "core/error.h"
+#include "devices/cpu/compile/front_end.h"
+#include "devices/cpu/loaded_module.h"
+#include "devices/cpu/lower/image.h"
+#include "devices/cpu/lower/lower.h"
+#include "devices/cpu/lower/target.h"
+#include "devices/cpu/run/pool.h"
+
+namespace trilane::cpu {
+
+using core::ErrorKind;
+using core::throw_error;
+
+CpuDevice::CpuDevice(int ordinal, const core::DeviceHooks* hooks)
+    : properties_(cpu_properties(ordinal, memory_limit())),
+      hooks_(hooks != nullptr ? *hooks : core::DeviceHooks{}),
+      memory_(properties_.total_memory),
+      check_(core::env_flag("TRILANE_CHECK")) {}
+
+CpuDevice::~CpuDevice() = default;
+
+std::string CpuDevice::compiler_id() {
+    return fmt::format("clang {} cpu={} features={} image={} check={}", LLVM_VERSION_STRING,
+                       host_cpu(), host_features(), kImageVersion, check_ ? 1 : 0);
+}
+
+core::Image CpuDevice::compile(const core::Program& program) {
+    FrontEndResult front = run_front_end(program, check_);
+    core::Image image;
+    image.format = "cpu-object";
+    image.lowered_names = front.lowered_names;
+    image.log = front.log;
+    LoweredModule lowered = lower(std::move(front));
+    image.bytes = encode_module(lowered);
+    return image;
+}
+
+core::RawModule CpuDevice::load(const core::Image& image) {
+    return reinterpret_cast<core::RawModule>(LoadedModule::load(image).release());
+}
+
+void CpuDevice::unload(core::RawModule module) noexcept {
+    delete reinterpret_cast<LoadedModule*>(module);
+}
+
+core::FunctionInfo CpuDevice::function(core::RawModule module, std::string_view name) {
+    return reinterpret_cast<LoadedModule*>(module)->function(name);
+}
+
+core::SymbolInfo CpuDevice::global(core::RawModule module, std::string_view name) {
+    return reinterpret_cast<LoadedModule*>(module)->global(name);
+}
+
+std::vector<std::string> CpuDevice::function_names(core::RawModule module) {
+    return reinterpret_cast<LoadedModule*>(module)->function_names();
+}
+
+void CpuDevice::set_function_attribute(core::RawFunction function, int attribute, int value) {
+    constexpr int kMaxDynamicShared = 8, kCarveout = 9;
+    auto* kernel = reinterpret_cast<LoadedKernel*>(function);
+    if (attribute == kCarveout) return;   // a preference; there is nothing to carve
+    if (attribute != kMaxDynamicShared)
+        throw_error(ErrorKind::InvalidArgument,
+                    "set attribute of {}: attribute {} cannot be set", kernel->readable_name,
+                    attribute);
+    size_t most = properties_.shared_per_block_optin - kernel->lowered.static_shared_bytes;
+    if (value < 0 || size_t(value) > most)
+        throw_error(ErrorKind::InvalidArgument,
+                    "set attribute of {}: dynamic shared memory: got {} bytes, expected at most {}",
+                    kernel->readable_name, value, most);
+    kernel->max_dynamic_shared = size_t(value);
+}
+
+namespace {
+
+void check_block(const LoadedKernel& kernel, const core::Dim3& block) {
+    const core::Dim3 most{1024, 1024, 64};
+    uint64_t limit = uint64_t(kernel.lowered.description.max_threads_per_block);
+    if (block.count() == 0 || block.x > most.x || block.y > most.y || block.z > most.z ||
+        block.count() > std::min<uint64_t>(limit, 1024))
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {}: block: got ({},{},{}) = {} threads, expected at most {} threads "
+                    "and (1024,1024,64)",
+                    kernel.readable_name, block.x, block.y, block.z, block.count(),
+                    std::min<uint64_t>(limit, 1024));
+}
+
+void check_grid(const LoadedKernel& kernel, const core::Dim3& grid, const core::Dim3& block) {
+    if (grid.count() == 0 || grid.x > 2147483647u || grid.y > 65535 || grid.z > 65535)
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {}: grid: got ({},{},{}), expected 1 to (2147483647,65535,65535)",
+                    kernel.readable_name, grid.x, grid.y, grid.z);
+    const uint32_t grids[] = {grid.x, grid.y, grid.z}, blocks[] = {block.x, block.y, block.z};
+    for (int axis = 0; axis < 3; ++axis) {
+        bool narrow = (kernel.lowered.narrow_axes >> axis & 1) != 0;
+        uint64_t threads = uint64_t{grids[axis]} * blocks[axis];
+        if (narrow && threads >= uint64_t{1} << 31)
+            throw_error(ErrorKind::NotSupported,
+                        "launch of {}: {} threads along {}: the cpu device runs kernels that "
+                        "compute blockIdx * blockDim + threadIdx in 32 bits with less than 2^31: "
+                        "use a loop in the kernel",
+                        kernel.readable_name, threads, "xyz"[axis]);
+    }
+}
+
+void check_shared(const LoadedKernel& kernel, size_t dynamic, size_t optin) {
+    size_t sum = kernel.lowered.static_shared_bytes + dynamic;
+    size_t most = std::max<size_t>(49152, kernel.lowered.static_shared_bytes +
+                                              (kernel.max_dynamic_shared > 49152
+                                                   ? kernel.max_dynamic_shared
+                                                   : 0));
+    if (sum > most)
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {}: shared memory: got {} bytes static + {} dynamic, expected at "
+                    "most {}: {}",
+                    kernel.readable_name, kernel.lowered.static_shared_bytes, dynamic, most,
+                    sum <= optin ? "set the function's maximum of dynamic shared memory first"
+                                 : "the device has no more");
+}
+
+}  // namespace
+
+void CpuDevice::launch(const core::LaunchParams& params) {
+    auto* kernel = reinterpret_cast<LoadedKernel*>(params.function);
+    check_block(*kernel, params.block);
+    check_grid(*kernel, params.grid, params.block);
+    check_shared(*kernel, params.shared_bytes, properties_.shared_per_block_optin);
+    if (params.argument_count != kernel->lowered.description.parameters.size())
+        throw_error(ErrorKind::TypeMismatch, "launch of {}: got {} arguments, expected {}",
+                    kernel->readable_name, params.argument_count,
+                    kernel->lowered.description.parameters.size());
+    if (params.cooperative) {
+        uint64_t most = uint64_t(model_occupancy(
+                            int(params.block.count()),
+                            kernel->lowered.static_shared_bytes + params.shared_bytes)) *
+                        uint64_t(properties_.multiprocessor_count);
+        if (params.grid.count() > most)
+            throw_error(ErrorKind::LaunchError,
+                        "cooperative launch of {}: got {} blocks, expected at most {}, which can "
+                        "be on the device at once",
+                        kernel->readable_name, params.grid.count(), most);
+    } else if (kernel->lowered.grid_sync) {
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {}: the kernel synchronises the grid: it needs a cooperative launch",
+                    kernel->readable_name);
+    }
+    LaunchState launch;
+    launch.kernel = kernel;
+    launch.grid = params.grid;
+    launch.block = params.block;
+    launch.dynamic_shared = params.shared_bytes;
+    launch.arguments = params.arguments;
+    launch.cooperative = params.cooperative;
+    launch.hooks = &hooks_;
+    auto turn = streams_.enter(params.stream, "launch");
+    run_launch(launch);
+}
+
+int CpuDevice::occupancy(core::RawFunction function, int block_threads, size_t shared_bytes) {
+    auto* kernel = reinterpret_cast<LoadedKernel*>(function);
+    if (block_threads <= 0)
+        throw_error(ErrorKind::InvalidArgument, "occupancy: block of {} threads", block_threads);
+    if (block_threads > kernel->lowered.description.max_threads_per_block) return 0;
+    return model_occupancy(block_threads, kernel->lowered.static_shared_bytes + shared_bytes);
+}
+
+void CpuDevice::note_allocation(core::DevicePtr, size_t, std::string_view) {}
+void CpuDevice::forget_allocation(core::DevicePtr) noexcept {}
+
+std::vector<core::CheckReport> CpuDevice::take_check_reports() {
+    return {};
+}
+
+std::vector<std::pair<std::string, std::string>> CpuDevice::describe() {
+    return {{"compiler", fmt::format("clang {}", LLVM_VERSION_STRING)},
+            {"processor", host_model()},
+            {"code for", host_cpu()},
+            {"threads", std::to_string(ThreadPool::get().threads())},
+            {"memory limit", fmt::format("{} MiB", properties_.total_memory >> 20)},
+            {"checks", check_ ? "on (TRILANE_CHECK)" : "off"}};
+}
+
+}  // namespace trilane::cpu

@@ -1,0 +1,94 @@
+// The cpu device: core::Device over the front end (compile/), the lowering (lower/), the runtime
+// (run/) and the checks (check/).
+//
+// Every operation completes before its call returns; streams and events keep their meaning: work on
+// one stream is serial also between threads, and handles are checked.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/device.h"
+#include "devices/cpu/device_memory.h"
+#include "devices/cpu/device_streams.h"
+
+namespace trilane::cpu {
+
+class LoadedModule;
+
+class CpuDevice : public core::Device {
+  public:
+    // `hooks` is copied.
+    CpuDevice(int ordinal, const core::DeviceHooks* hooks);
+    ~CpuDevice() override;
+
+    const core::DeviceProperties& properties() const override { return properties_; }
+    core::MemoryInfo memory_info() override { return memory_.info(); }
+    void make_current() override {}
+    void synchronize() override { streams_.synchronize(); }
+
+    core::DevicePtr allocate(size_t nbytes, core::RawStream stream) override;
+    void free(core::DevicePtr address, core::RawStream stream) noexcept override;
+    void* allocate_host(size_t nbytes, unsigned flags) override;
+    void free_host(void* address) noexcept override;
+    core::DevicePtr host_device_pointer(void* address) override;
+    void register_host(void* address, size_t nbytes, unsigned flags) override;
+    void unregister_host(void* address) noexcept override;
+    core::DevicePtr allocate_managed(size_t nbytes, unsigned flags) override;
+    void note_allocation(core::DevicePtr address, size_t nbytes, std::string_view name) override;
+    void forget_allocation(core::DevicePtr address) noexcept override;
+
+    void copy(core::CopyKind kind, core::DevicePtr dst, core::DevicePtr src, size_t nbytes,
+              core::RawStream stream, bool wait) override;
+    void copy_3d(const core::Copy3D& params, core::RawStream stream, bool wait) override;
+    void fill(core::DevicePtr dst, uint32_t pattern, int pattern_bytes, size_t count,
+              size_t height, size_t pitch, core::RawStream stream) override;
+
+    core::RawStream create_stream(bool non_blocking, int priority) override;
+    void destroy_stream(core::RawStream stream) noexcept override;
+    void synchronize_stream(core::RawStream stream) override;
+    bool stream_done(core::RawStream stream) override;
+    void stream_wait_event(core::RawStream stream, core::RawEvent event) override;
+    void host_function(core::RawStream stream, std::function<void()> function) override;
+    core::RawEvent create_event(bool timing, bool blocking) override;
+    void destroy_event(core::RawEvent event) noexcept override;
+    void record_event(core::RawEvent event, core::RawStream stream) override;
+    bool event_done(core::RawEvent event) override;
+    void synchronize_event(core::RawEvent event) override;
+    float event_elapsed_ms(core::RawEvent start, core::RawEvent stop) override;
+
+    std::string compiler_id() override;
+    core::Image compile(const core::Program& program) override;
+    core::RawModule load(const core::Image& image) override;
+    void unload(core::RawModule module) noexcept override;
+    core::FunctionInfo function(core::RawModule module, std::string_view name) override;
+    core::SymbolInfo global(core::RawModule module, std::string_view name) override;
+    std::vector<std::string> function_names(core::RawModule module) override;
+    void set_function_attribute(core::RawFunction function, int attribute, int value) override;
+    void launch(const core::LaunchParams& params) override;
+    int occupancy(core::RawFunction function, int block_threads, size_t shared_bytes) override;
+
+    std::vector<core::CheckReport> take_check_reports() override;
+    std::vector<std::pair<std::string, std::string>> describe() override;
+
+  private:
+    core::DeviceProperties properties_;
+    core::DeviceHooks hooks_;
+    DeviceMemory memory_;
+    DeviceStreams streams_;
+    bool check_ = false;
+};
+
+// Name, limits and CUdevice_attribute values of cpu device `ordinal`.
+core::DeviceProperties cpu_properties(int ordinal, size_t memory_limit);
+
+// Blocks of so many threads and so much shared memory on one multiprocessor of the model.
+int model_occupancy(int block_threads, size_t shared_bytes);
+
+}  // namespace trilane::cpu

@@ -1,0 +1,145 @@
+// Streams and events.
+#include "devices/cpu/device_streams.h"
+
+#include <chrono>
+#include <vector>
+
+#include "core/error.h"
+#include "devices/cpu/device.h"
+
+namespace trilane::cpu {
+
+using core::ErrorKind;
+using core::throw_error;
+
+DeviceStreams::Turn DeviceStreams::enter(core::RawStream stream, const char* what) {
+    if (stream == 0) return Turn(nullptr, default_stream_);
+    std::shared_ptr<Stream> found;
+    {
+        std::shared_lock lock(mutex_);
+        auto entry = streams_.find(stream);
+        if (entry != streams_.end()) found = entry->second;
+    }
+    if (found == nullptr)
+        throw_error(ErrorKind::InvalidArgument, "{}: the stream was destroyed", what);
+    Stream& raw = *found;
+    return Turn(std::move(found), raw);
+}
+
+void DeviceStreams::synchronize() {
+    std::vector<std::shared_ptr<Stream>> all;
+    {
+        std::shared_lock lock(mutex_);
+        for (auto& entry : streams_) all.push_back(entry.second);
+    }
+    for (auto& stream : all) std::lock_guard turn(stream->turn);
+    std::lock_guard turn(default_stream_.turn);
+}
+
+core::RawStream DeviceStreams::create(bool non_blocking, int priority) {
+    auto stream = std::make_shared<Stream>();
+    stream->non_blocking = non_blocking;
+    stream->priority = priority;
+    std::unique_lock lock(mutex_);
+    streams_.emplace(next_, std::move(stream));
+    return next_++;
+}
+
+bool DeviceStreams::destroy(core::RawStream stream) {
+    std::unique_lock lock(mutex_);
+    return streams_.erase(stream) != 0;
+}
+
+core::RawEvent DeviceStreams::create_event(bool timing) {
+    auto event = std::make_shared<Event>();
+    event->timing = timing;
+    std::unique_lock lock(mutex_);
+    events_.emplace(next_, std::move(event));
+    return next_++;
+}
+
+bool DeviceStreams::destroy_event(core::RawEvent event) {
+    std::unique_lock lock(mutex_);
+    return events_.erase(event) != 0;
+}
+
+std::shared_ptr<DeviceStreams::Event> DeviceStreams::event(core::RawEvent event, const char* what) {
+    std::shared_lock lock(mutex_);
+    auto entry = events_.find(event);
+    if (entry == events_.end())
+        throw_error(ErrorKind::InvalidArgument, "{}: the event was destroyed", what);
+    return entry->second;
+}
+
+core::RawStream CpuDevice::create_stream(bool non_blocking, int priority) {
+    return streams_.create(non_blocking, priority);
+}
+
+void CpuDevice::destroy_stream(core::RawStream stream) noexcept {
+    if (!streams_.destroy(stream))
+        core::report_cleanup_failure("destroy_stream", "there is no such stream");
+}
+
+void CpuDevice::synchronize_stream(core::RawStream stream) {
+    auto turn = streams_.enter(stream, "synchronize");
+}
+
+bool CpuDevice::stream_done(core::RawStream stream) {
+    auto turn = streams_.enter(stream, "query");
+    return true;
+}
+
+void CpuDevice::stream_wait_event(core::RawStream stream, core::RawEvent event) {
+    auto turn = streams_.enter(stream, "wait");
+    streams_.event(event, "wait");
+}
+
+void CpuDevice::host_function(core::RawStream stream, std::function<void()> function) {
+    // All work before it is done. The stream is free again when it runs: it may use the device.
+    { auto turn = streams_.enter(stream, "host_function"); }
+    function();
+}
+
+core::RawEvent CpuDevice::create_event(bool timing, bool) {
+    return streams_.create_event(timing);
+}
+
+void CpuDevice::destroy_event(core::RawEvent event) noexcept {
+    if (!streams_.destroy_event(event))
+        core::report_cleanup_failure("destroy_event", "there is no such event");
+}
+
+void CpuDevice::record_event(core::RawEvent event, core::RawStream stream) {
+    auto state = streams_.event(event, "record");
+    auto turn = streams_.enter(stream, "record");
+    std::lock_guard lock(state->mutex);
+    state->recorded = true;
+    state->time_ns = std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+bool CpuDevice::event_done(core::RawEvent event) {
+    streams_.event(event, "query");
+    return true;
+}
+
+void CpuDevice::synchronize_event(core::RawEvent event) {
+    streams_.event(event, "synchronize");
+}
+
+float CpuDevice::event_elapsed_ms(core::RawEvent start, core::RawEvent stop) {
+    int64_t times[2] = {};
+    core::RawEvent events[2] = {start, stop};
+    for (int i = 0; i < 2; ++i) {
+        auto state = streams_.event(events[i], "elapsed time");
+        std::lock_guard lock(state->mutex);
+        if (!state->timing)
+            throw_error(ErrorKind::InvalidArgument,
+                        "elapsed time: an event was made without timing");
+        if (!state->recorded)
+            throw_error(ErrorKind::InvalidArgument, "elapsed time: an event was never recorded");
+        times[i] = state->time_ns;
+    }
+    return float(double(times[1] - times[0]) * 1e-6);
+}
+
+}  // namespace trilane::cpu

@@ -1,0 +1,57 @@
+// Streams and events where everything completes at once: what is left is order between threads,
+// times, and handles that are checked.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "core/device.h"
+
+namespace trilane::cpu {
+
+class DeviceStreams {
+  public:
+    struct Stream {
+        std::mutex turn;
+        int priority = 0;
+        bool non_blocking = false;
+    };
+    struct Event {
+        std::mutex mutex;
+        bool timing = true;
+        bool recorded = false;
+        int64_t time_ns = 0;
+    };
+    // The caller's turn on a stream: work of other threads on it waits until this is gone.
+    class Turn {
+      public:
+        explicit Turn(std::shared_ptr<Stream> stream, Stream& raw)
+            : stream_(std::move(stream)), lock_(raw.turn) {}
+
+      private:
+        std::shared_ptr<Stream> stream_;   // null for the default stream
+        std::unique_lock<std::mutex> lock_;
+    };
+
+    // InvalidArgument if the stream was destroyed. `what` names the operation.
+    Turn enter(core::RawStream stream, const char* what);
+    void synchronize();                    // waits for every stream's work in other threads
+
+    core::RawStream create(bool non_blocking, int priority);
+    bool destroy(core::RawStream stream);  // false if there is none
+    core::RawEvent create_event(bool timing);
+    bool destroy_event(core::RawEvent event);
+    std::shared_ptr<Event> event(core::RawEvent event, const char* what);
+
+  private:
+    std::shared_mutex mutex_;
+    Stream default_stream_;
+    uint64_t next_ = 1;
+    std::unordered_map<uint64_t, std::shared_ptr<Stream>> streams_;
+    std::unordered_map<uint64_t, std::shared_ptr<Event>> events_;
+};
+
+}  // namespace trilane::cpu

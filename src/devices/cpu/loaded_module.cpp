@@ -1,0 +1,109 @@
+// Modules: loading, looking up.
+#include "devices/cpu/loaded_module.h"
+
+#include <llvm/Demangle/Demangle.h>
+
+#include "core/error.h"
+#include "devices/cpu/lower/image.h"
+#include "devices/cpu/lower/target.h"
+
+namespace trilane::cpu {
+
+using core::ErrorKind;
+using core::throw_error;
+
+namespace {
+
+// "void scale<float>(float*, int)" -> "scale<float>": parameters say nothing new in messages.
+std::string short_name(const std::string& symbol) {
+    std::string name = llvm::demangle(symbol);
+    size_t open = name.rfind('(');
+    if (open == std::string::npos) return name;
+    name.resize(open);
+    int depth = 0;
+    for (size_t i = name.size(); i-- > 0;) {
+        if (name[i] == '>') ++depth;
+        if (name[i] == '<') --depth;
+        if (name[i] == ' ' && depth == 0) return name.substr(i + 1);
+    }
+    return name;
+}
+
+}  // namespace
+
+std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
+    if (image.format != "cpu-object")
+        throw_error(ErrorKind::InvalidArgument,
+                    "load: the cpu device cannot run a {}: give it the CUDA C++ source",
+                    image.format.empty() ? "binary of this kind" : image.format);
+    LoweredModule lowered = decode_module(image.bytes);
+    if (lowered.target_cpu != host_cpu() || lowered.target_features != host_features())
+        throw_error(ErrorKind::InvalidArgument,
+                    "load: the image is for another processor: got {}, expected {}: compile again",
+                    lowered.target_cpu, host_cpu());
+    auto module = std::make_unique<LoadedModule>();
+    module->object_ = LoadedObject::load(lowered.object);
+    for (LoweredKernel& kernel : lowered.kernels) {
+        LoadedKernel loaded;
+        loaded.entry = module->object_->address(kernel.entry_symbol);
+        TRILANE_CHECK(loaded.entry != nullptr, "the object has no {}", kernel.entry_symbol);
+        loaded.readable_name = short_name(kernel.description.name);
+        loaded.lowered = std::move(kernel);
+        module->kernels_.push_back(std::move(loaded));
+    }
+    module->globals_ = std::move(lowered.globals);
+    return module;
+}
+
+LoadedKernel* LoadedModule::kernel(std::string_view name) {
+    for (LoadedKernel& kernel : kernels_)
+        if (kernel.lowered.description.name == name) return &kernel;
+    return nullptr;
+}
+
+core::FunctionInfo LoadedModule::function(std::string_view name) {
+    LoadedKernel* found = kernel(name);
+    if (found == nullptr) {
+        std::string names;
+        for (const std::string& known : function_names())
+            names += (names.empty() ? "" : ", ") + known;
+        throw_error(ErrorKind::NotFound, "function: no kernel \"{}\" in the module: it has {}: {}",
+                    name, names.empty() ? "none" : names,
+                    "C++ names are mangled unless the kernel is extern \"C\"");
+    }
+    const LoweredKernel& lowered = found->lowered;
+    core::FunctionInfo info;
+    info.raw = reinterpret_cast<core::RawFunction>(found);
+    info.name = lowered.description.name;
+    info.parameters_known = true;
+    info.parameters = lowered.description.parameters;
+    info.attributes.max_threads_per_block = lowered.description.max_threads_per_block;
+    info.attributes.shared_bytes = lowered.static_shared_bytes;
+    info.attributes.local_bytes = lowered.local_bytes;
+    info.attributes.num_regs = 32;
+    info.attributes.ptx_version = info.attributes.binary_version = 90;
+    info.attributes.max_dynamic_shared_bytes = found->max_dynamic_shared;
+    return info;
+}
+
+core::SymbolInfo LoadedModule::global(std::string_view name) {
+    for (const LoweredGlobal& global : globals_) {
+        if (global.name != name) continue;
+        std::lock_guard lock(mutex_);
+        void* address = object_->address(name);
+        TRILANE_CHECK(address != nullptr, "the object has no variable {}", name);
+        return {reinterpret_cast<core::DevicePtr>(address), global.nbytes};
+    }
+    std::string names;
+    for (const LoweredGlobal& global : globals_) names += (names.empty() ? "" : ", ") + global.name;
+    throw_error(ErrorKind::NotFound, "global: no variable \"{}\" in the module: it has {}", name,
+                names.empty() ? "none" : names);
+}
+
+std::vector<std::string> LoadedModule::function_names() const {
+    std::vector<std::string> names;
+    for (const LoadedKernel& kernel : kernels_) names.push_back(kernel.lowered.description.name);
+    return names;
+}
+
+}  // namespace trilane::cpu
