@@ -96,7 +96,11 @@ void Buffer::release_memory() {
         if (foreign_) context_->foreign().remove(device, address_);
         if (managed_) {
             device.forget_allocation(address_);
-            device.synchronize();   // nothing says which streams used it
+            try {
+                device.synchronize();   // nothing says which streams used it
+            } catch (const std::exception& error) {
+                report_cleanup_failure("waiting before managed memory is freed", error.what());
+            }
             device.free(address_, 0);
         }
         if (pooled_) {

@@ -71,6 +71,7 @@ struct MemoryPool::Impl {
     Arena orphans;                                    // free for every stream
     std::deque<Waiting> waiting;
     std::vector<std::pair<std::unique_ptr<Arena>, MarkPtr>> retired;
+    std::vector<std::unique_ptr<Arena>> lost;         // of streams whose end cannot be told
     std::unordered_map<uint64_t, RawStream> live;     // by Stream::id()
     std::vector<RawEvent> spare_events;
 
@@ -214,6 +215,17 @@ struct MemoryPool::Impl {
             chunk->state = Chunk::State::Live;
             make_free(chunk);
         }
+    }
+
+    // Memory of a stream that failed at its end: never used again.
+    void lose(std::unique_ptr<Arena> arena) {
+        while (Chunk* chunk = arena->bins.any()) {
+            arena->bins.remove(chunk);
+            --stats.free_blocks;
+            stats.free_bytes -= chunk->nbytes;
+            chunk->state = Chunk::State::Live;
+        }
+        lost.push_back(std::move(arena));
     }
 
     // --- finding
@@ -493,10 +505,11 @@ void MemoryPool::add_stream(const Stream& stream) {
 
 void MemoryPool::retire_stream(const Stream& stream) noexcept {
     Impl& p = *impl_;
+    std::unique_ptr<Arena> arena;
+    std::lock_guard lock(p.mutex);
     try {
-        std::lock_guard lock(p.mutex);
         p.live.erase(stream.id());
-        std::unique_ptr<Arena> arena;
+        if (!p.waiting.empty() || !p.retired.empty()) p.poll(false);
         if (auto found = p.arenas.find(stream.id()); found != p.arenas.end()) {
             arena = std::move(found->second);
             p.arenas.erase(found);
@@ -507,9 +520,12 @@ void MemoryPool::retire_stream(const Stream& stream) noexcept {
         }
         if (arena == nullptr) arena = std::make_unique<Arena>();
         arena->owned = false;
-        p.retired.emplace_back(std::move(arena), p.mark(stream.raw()));
+        MarkPtr end = p.mark(stream.raw());
+        p.retired.emplace_back(nullptr, std::move(end));
+        p.retired.back().first = std::move(arena);
     } catch (const std::exception& error) {
-        report_cleanup_failure("retiring a stream", error.what());
+        report_cleanup_failure("destroying a stream (its free memory is lost)", error.what());
+        if (arena != nullptr) p.lose(std::move(arena));
     }
 }
 

@@ -13,6 +13,11 @@ void FakeMachine::fail(std::string entry, int n, ErrorKind kind) {
     fail_kind_ = kind;
 }
 
+bool FakeMachine::has_failed() {
+    std::lock_guard lock(mutex);
+    return fail_in_ == 0;
+}
+
 void FakeMachine::enter(const char* entry) {
     ++calls[entry];
     if (fail_in_ == 0 || (fail_entry_ != "*" && fail_entry_ != entry)) return;

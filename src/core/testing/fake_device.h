@@ -67,6 +67,7 @@ struct FakeMachine {
     // The n-th call from now (1 is the next) of `entry`, or of any that may throw if it is "*",
     // fails once with `kind`.
     void fail(std::string entry, int n, ErrorKind kind = ErrorKind::DeviceError);
+    bool has_failed();                      // whether what fail() ordered has happened
     void finish(RawStream stream);          // does all its held work
     int calls_of(std::string_view entry);
     bool nothing_alive();                   // no memory, host memory, stream, event, module, note
