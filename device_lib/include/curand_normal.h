@@ -1,0 +1,3 @@
+// curand_normal.h for kernels: all of it is in curand_kernel.h.
+#pragma once
+#include "curand_kernel.h"
