@@ -1,4 +1,4 @@
-"""Check (or with --fix, apply) clang-format 19 on every C++ file and device header that git tracks."""
+"""Check (or with --fix, apply) clang-format 19 on every C++ file and device header of git."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ void Buffer::release_memory() {
         if (managed_) {
             device.forget_allocation(address_);
             try {
-                device.synchronize();   // nothing says which streams used it
+                device.synchronize();  // nothing says which streams used it
             } catch (const std::exception& error) {
                 report_cleanup_failure("waiting before managed memory is freed", error.what());
             }

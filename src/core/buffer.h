@@ -59,7 +59,7 @@ class Buffer {
     StreamPtr stream_;
     DevicePtr address_ = 0;
     size_t nbytes_ = 0;
-    MemoryPool::Block block_;           // of pooled memory
+    MemoryPool::Block block_;  // of pooled memory
     bool pooled_ = false, managed_ = false, foreign_ = false;
     std::atomic<bool> escaped_{false}, freed_{false};
     std::function<void()> release_;

@@ -1,4 +1,5 @@
-// Program -> Image: memory, then disk, then the device's compiler; one compile per program at a time.
+// Program -> Image: memory, then disk, then the device's compiler; one compile per program at a
+// time.
 #include "core/compile_cache.h"
 
 #define XXH_INLINE_ALL
@@ -87,7 +88,7 @@ std::string image_directory() {
 
 struct Entry {
     bool ready = false;
-    ImagePtr image;               // null while compiling and after a failure
+    ImagePtr image;  // null while compiling and after a failure
     std::exception_ptr failure;
 };
 
@@ -100,7 +101,7 @@ struct CompileCache::Impl {
     std::mutex mutex;
     std::condition_variable changed;
     std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
-    std::deque<std::string> ages;     // keys of ready entries, oldest first
+    std::deque<std::string> ages;  // keys of ready entries, oldest first
     size_t memory_bytes = 0;
     CompileCacheStatistics stats;
     std::once_flag disk_opened, compiler_asked;
@@ -108,7 +109,8 @@ struct CompileCache::Impl {
     std::string compiler_id;
 
     DiskCache& disk() {
-        std::call_once(disk_opened, [&] { disk_cache = std::make_unique<DiskCache>(image_directory()); });
+        std::call_once(disk_opened,
+                       [&] { disk_cache = std::make_unique<DiskCache>(image_directory()); });
         return *disk_cache;
     }
 
@@ -117,7 +119,7 @@ struct CompileCache::Impl {
         return compiler_id;
     }
 
-    void count(uint64_t CompileCacheStatistics::*member, uint64_t by = 1) {
+    void count(uint64_t CompileCacheStatistics::* member, uint64_t by = 1) {
         std::lock_guard lock(mutex);
         stats.*member += by;
     }
@@ -125,12 +127,14 @@ struct CompileCache::Impl {
     ImagePtr from_disk(const std::string& key) {
         std::string payload;
         switch (disk().read(key, payload)) {
-            case DiskCache::Outcome::Absent: return nullptr;
-            case DiskCache::Outcome::Rejected: break;
+            case DiskCache::Outcome::Absent:
+                return nullptr;
+            case DiskCache::Outcome::Rejected:
+                break;
             case DiskCache::Outcome::Found:
                 try {
                     auto image = std::make_shared<Image>(parse_image(payload));
-                    if (!files_unchanged(*image)) return nullptr;   // outdated, not damaged
+                    if (!files_unchanged(*image)) return nullptr;  // outdated, not damaged
                     count(&CompileCacheStatistics::disk_hits);
                     return image;
                 } catch (const Error&) {
@@ -288,7 +292,7 @@ std::string cache_key(const Program& program, const std::string& compiler_id) {
     }
     hasher.add_count(program.name_expressions.size());
     for (const std::string& name : program.name_expressions) hasher.add(name);
-    if (files) {   // relative folders mean others when the program is elsewhere
+    if (files) {  // relative folders mean others when the program is elsewhere
         std::error_code ignored;
         hasher.add(std::filesystem::current_path(ignored).string());
     }

@@ -68,7 +68,7 @@ TEST_F(CompileCacheTest, DamageOnDiskIsCountedAndCompiledAgain) {
     const ContextPtr context = fresh();
     EXPECT_EQ(context->compile_cache().get(fake_program("k"))->bytes, "k");
     EXPECT_EQ(context->compile_cache().statistics().disk_rejects, 1u);
-    EXPECT_EQ(context->compile_cache().statistics().disk_writes, 1u);   // and mended
+    EXPECT_EQ(context->compile_cache().statistics().disk_writes, 1u);  // and mended
     EXPECT_EQ(machine->calls_of("compile"), 2);
     fresh()->compile_cache().get(fake_program("k"));
     EXPECT_EQ(machine->calls_of("compile"), 2);
@@ -164,18 +164,18 @@ TEST_F(CompileCacheTest, AChangedFileOfTheDiskIsSeen) {
     context->compile_cache().get(fake_program("k"));
     EXPECT_EQ(machine->calls_of("compile"), 1);
     std::ofstream(header) << "two";
-    context->compile_cache().get(fake_program("k"));   // the one in memory is outdated
+    context->compile_cache().get(fake_program("k"));  // the one in memory is outdated
     EXPECT_EQ(machine->calls_of("compile"), 2);
     fresh()->compile_cache().get(fake_program("k"));
     EXPECT_EQ(machine->calls_of("compile"), 2);
     std::ofstream(header) << "three";
     context = fresh();
-    context->compile_cache().get(fake_program("k"));   // the one on disk is
+    context->compile_cache().get(fake_program("k"));  // the one on disk is
     EXPECT_EQ(machine->calls_of("compile"), 3);
     EXPECT_EQ(context->compile_cache().statistics().disk_rejects, 0u);
     fs::remove(header);
     context->compile_cache().get(fake_program("k"));
-    context->compile_cache().get(fake_program("k"));   // gone: used, but never kept
+    context->compile_cache().get(fake_program("k"));  // gone: used, but never kept
     EXPECT_EQ(machine->calls_of("compile"), 5);
 }
 

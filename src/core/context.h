@@ -30,17 +30,17 @@ class Context : public std::enable_shared_from_this<Context> {
 
     Device& device() { return *device_; }
     const DeviceProperties& properties() const { return device_->properties(); }
-    int index() const { return index_; }             // position in the list of devices
+    int index() const { return index_; }  // position in the list of devices
     MemoryPool& pool() { return *pool_; }
     HostMemoryPool& host_pool() { return *host_pool_; }
     CompileCache& compile_cache() { return *compile_cache_; }
-    ForeignMemory& foreign() { return *foreign_; }   // what Buffer::adopt() took
-    StreamPtr default_stream();                      // the null stream; its id never changes
+    ForeignMemory& foreign() { return *foreign_; }  // what Buffer::adopt() took
+    StreamPtr default_stream();                     // the null stream; its id never changes
 
     // False in the child of a fork when the device does not survive one (a cuda device). A cpu
     // device starts its threads anew in the child. Costs one load.
     bool usable() const noexcept;
-    void require_usable(const char* who) const {     // DeviceError if not usable()
+    void require_usable(const char* who) const {  // DeviceError if not usable()
         if (!usable()) [[unlikely]]
             throw_forked(who);
     }
@@ -68,12 +68,12 @@ class Context : public std::enable_shared_from_this<Context> {
 using ContextPtr = std::shared_ptr<Context>;
 
 // --- the current device and stream of the calling thread
-ContextPtr current_context();                        // device 0 unless set; makes it on first use
+ContextPtr current_context();  // device 0 unless set; makes it on first use
 int current_device_index();
-void set_current_device(int index);                  // InvalidArgument if there is none such
-StreamPtr current_stream();                          // of the current device
-StreamPtr current_stream(const ContextPtr& context); // of that device; the null stream unless set
-void set_current_stream(const StreamPtr& stream);    // for the stream's own device
-void forget_current_for_tests();                     // of this thread: drops its handles
+void set_current_device(int index);                   // InvalidArgument if there is none such
+StreamPtr current_stream();                           // of the current device
+StreamPtr current_stream(const ContextPtr& context);  // of that device; the null stream unless set
+void set_current_stream(const StreamPtr& stream);     // for the stream's own device
+void forget_current_for_tests();                      // of this thread: drops its handles
 
 }  // namespace trilane::core

@@ -22,10 +22,9 @@ class CurrentTest : public ::testing::Test {
   protected:
     void SetUp() override {
         reset_registry_for_tests();
-        register_device_factory({DeviceType::Fake, [](int, std::string&) { return 3; },
-                                 [this](int ordinal) {
-                                     return testing::make_fake_device(machine, ordinal);
-                                 }});
+        register_device_factory(
+            {DeviceType::Fake, [](int, std::string&) { return 3; },
+             [this](int ordinal) { return testing::make_fake_device(machine, ordinal); }});
     }
     void TearDown() override { reset_registry_for_tests(); }
     FakeMachinePtr machine = std::make_shared<FakeMachine>();
@@ -55,7 +54,7 @@ TEST_F(CurrentTest, IsAMatterOfTheThread) {
 TEST_F(CurrentTest, EachDeviceHasItsCurrentStream) {
     const StreamPtr other = Stream::create(context_of(1));
     set_current_stream(other);
-    EXPECT_EQ(current_stream()->raw(), 0u);   // device 0 is still the current one
+    EXPECT_EQ(current_stream()->raw(), 0u);  // device 0 is still the current one
     EXPECT_EQ(current_stream(context_of(1)), other);
     set_current_device(1);
     EXPECT_EQ(current_stream(), other);
@@ -69,7 +68,7 @@ TEST_F(CurrentTest, AnUnknownDeviceIsRefusedAndNothingChanges) {
 
 TEST_F(CurrentTest, TheNullStreamKeepsItsIdentity) {
     const ContextPtr context = testing::make_fake_context(std::make_shared<FakeMachine>());
-    const uint64_t id = context->default_stream()->id();   // the handle is gone at once
+    const uint64_t id = context->default_stream()->id();  // the handle is gone at once
     EXPECT_EQ(context->default_stream()->id(), id);
     EXPECT_EQ(Stream::wrap(context, 0), context->default_stream());
     EXPECT_NE(context_of(0)->default_stream()->id(), id);
@@ -122,13 +121,16 @@ TEST(Fork, ACudaContextIsRefusedInTheChildAndNotTouched) {
         good = good && refused([&] { Buffer::allocate(stream, 100); });
         good = good && refused([&] { Stream::create(context); });
         good = good && refused([&] { event->record(*stream); });
-        good = good && refused([&] { char c = 0; copy_to_host(&c, *buffer, 0, 1, stream, true); });
+        good = good && refused([&] {
+                   char c = 0;
+                   copy_to_host(&c, *buffer, 0, 1, stream, true);
+               });
         const auto calls = machine->calls;
         buffer.reset();
         event.reset();
         stream.reset();
         context.reset();
-        return good && machine->calls == calls;   // the child gave nothing back to the driver
+        return good && machine->calls == calls;  // the child gave nothing back to the driver
     }));
     EXPECT_TRUE(context->usable());
     event->record(*stream);

@@ -5,9 +5,12 @@ namespace trilane::core {
 
 const char* device_type_name(DeviceType type) {
     switch (type) {
-        case DeviceType::Cpu: return "cpu";
-        case DeviceType::Cuda: return "cuda";
-        case DeviceType::Fake: return "fake";
+        case DeviceType::Cpu:
+            return "cpu";
+        case DeviceType::Cuda:
+            return "cuda";
+        case DeviceType::Fake:
+            return "fake";
     }
     return "unknown";
 }

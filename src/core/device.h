@@ -22,11 +22,11 @@
 
 namespace trilane::core {
 
-using DevicePtr = uint64_t;      // an address of device memory; on `cpu` it is a host address
-using RawStream = uint64_t;      // opaque; 0 is the device's default (null) stream
-using RawEvent = uint64_t;       // opaque; never 0
-using RawModule = uint64_t;      // opaque; never 0
-using RawFunction = uint64_t;    // opaque; never 0
+using DevicePtr = uint64_t;    // an address of device memory; on `cpu` it is a host address
+using RawStream = uint64_t;    // opaque; 0 is the device's default (null) stream
+using RawEvent = uint64_t;     // opaque; never 0
+using RawModule = uint64_t;    // opaque; never 0
+using RawFunction = uint64_t;  // opaque; never 0
 
 enum class DeviceType : uint8_t { Cpu, Cuda, Fake };
 const char* device_type_name(DeviceType type);  // "cpu", "cuda", "fake"
@@ -39,17 +39,17 @@ struct Dim3 {
 
 struct DeviceProperties {
     DeviceType type = DeviceType::Fake;
-    int ordinal = 0;                    // among devices of its type
+    int ordinal = 0;  // among devices of its type
     std::string name;
-    std::string pci_bus_id;             // "0000:00:00.0" form, also on cpu
-    std::string uuid;                   // 16 raw bytes
-    size_t total_memory = 0;            // bytes
+    std::string pci_bus_id;   // "0000:00:00.0" form, also on cpu
+    std::string uuid;         // 16 raw bytes
+    size_t total_memory = 0;  // bytes
     int compute_major = 0, compute_minor = 0;
     int warp_size = 32;
     int max_threads_per_block = 1024;
     Dim3 max_block{1024, 1024, 64};
     Dim3 max_grid{2147483647u, 65535, 65535};
-    size_t shared_per_block = 49152;        // without opt-in
+    size_t shared_per_block = 49152;  // without opt-in
     size_t shared_per_block_optin = 49152;
     size_t constant_memory = 65536;
     int multiprocessor_count = 1;
@@ -78,30 +78,30 @@ enum class ParameterKind : uint8_t { Int, UInt, Float, Bool, Pointer, Struct };
 
 // A parameter of a kernel as the compiler laid it out.
 struct Parameter {
-    std::string name;       // "a"; empty if the compiler did not say
-    std::string c_type;     // "float *", "int": as the user wrote it, for messages
+    std::string name;    // "a"; empty if the compiler did not say
+    std::string c_type;  // "float *", "int": as the user wrote it, for messages
     ParameterKind kind = ParameterKind::Struct;
-    uint32_t size = 0;      // bytes
-    uint32_t align = 1;     // bytes
-    uint32_t pointee_size = 0;   // of Pointer: bytes per element, 0 if unknown or void
+    uint32_t size = 0;          // bytes
+    uint32_t align = 1;         // bytes
+    uint32_t pointee_size = 0;  // of Pointer: bytes per element, 0 if unknown or void
     ParameterKind pointee_kind = ParameterKind::Struct;  // of Pointer
-    bool pointee_const = false;  // of Pointer: const T*
+    bool pointee_const = false;                          // of Pointer: const T*
 };
 
 struct FunctionAttributes {
     int max_threads_per_block = 1024;
-    size_t shared_bytes = 0;      // static shared memory
+    size_t shared_bytes = 0;  // static shared memory
     size_t const_bytes = 0;
-    size_t local_bytes = 0;       // per thread
+    size_t local_bytes = 0;  // per thread
     int num_regs = 0;
-    int ptx_version = 0, binary_version = 0;   // 80 means 8.0
-    size_t max_dynamic_shared_bytes = 49152;   // raised by set_function_attribute
+    int ptx_version = 0, binary_version = 0;  // 80 means 8.0
+    size_t max_dynamic_shared_bytes = 49152;  // raised by set_function_attribute
 };
 
 struct FunctionInfo {
     RawFunction raw = 0;
-    std::string name;                   // as it is in the module (mangled)
-    bool parameters_known = false;      // false: only the device knows; arguments go unchecked
+    std::string name;               // as it is in the module (mangled)
+    bool parameters_known = false;  // false: only the device knows; arguments go unchecked
     std::vector<Parameter> parameters;
     FunctionAttributes attributes;
 };
@@ -109,9 +109,9 @@ struct FunctionInfo {
 struct LaunchParams {
     RawFunction function = 0;
     Dim3 grid, block;
-    size_t shared_bytes = 0;            // dynamic shared memory
+    size_t shared_bytes = 0;  // dynamic shared memory
     RawStream stream = 0;
-    void* const* arguments = nullptr;   // one pointer per parameter, to its bytes
+    void* const* arguments = nullptr;  // one pointer per parameter, to its bytes
     size_t argument_count = 0;
     bool cooperative = false;
 };
@@ -123,20 +123,20 @@ struct SymbolInfo {
 
 // One finding of the checks (TRILANE_CHECK=1), already merged over threads.
 struct CheckReport {
-    std::string kind;        // "out-of-bounds write", "misaligned read", ...
+    std::string kind;  // "out-of-bounds write", "misaligned read", ...
     std::string kernel;
     std::string file;
     int line = 0;
-    Dim3 block, thread;      // of the first thread that did it (0-based indices)
-    std::string text;        // the whole report, several lines, ready to print
-    uint64_t count = 1;      // how many accesses did the same at this place
+    Dim3 block, thread;  // of the first thread that did it (0-based indices)
+    std::string text;    // the whole report, several lines, ready to print
+    uint64_t count = 1;  // how many accesses did the same at this place
 };
 
 // What a device calls back: set once at creation, outlives the device, may be called from any
 // thread, must not throw.
 struct DeviceHooks {
-    std::function<void(std::string_view)> print;     // text of kernels' printf, complete lines or not
-    std::function<void(std::string_view)> log;       // one line for TRILANE_LOG
+    std::function<void(std::string_view)> print;  // text of kernels' printf, complete lines or not
+    std::function<void(std::string_view)> log;    // one line for TRILANE_LOG
     std::function<void(const CheckReport&)> report;  // each new finding, as it is found
 };
 
@@ -147,15 +147,15 @@ class Device {
     // --- identity
     virtual const DeviceProperties& properties() const = 0;
     virtual MemoryInfo memory_info() = 0;
-    virtual void make_current() = 0;     // for the calling thread; cheap when it is so already
+    virtual void make_current() = 0;  // for the calling thread; cheap when it is so already
     virtual void synchronize() = 0;
 
     // --- memory. Stream-ordered: the memory may be used by work put on `stream` afterwards.
     virtual DevicePtr allocate(size_t nbytes, RawStream stream) = 0;  // nbytes > 0; OutOfMemory
     virtual void free(DevicePtr address, RawStream stream) noexcept = 0;
-    virtual void* allocate_host(size_t nbytes, unsigned flags) = 0;   // pinned
+    virtual void* allocate_host(size_t nbytes, unsigned flags) = 0;  // pinned
     virtual void free_host(void* address) noexcept = 0;
-    virtual DevicePtr host_device_pointer(void* address) = 0;         // of mapped pinned memory
+    virtual DevicePtr host_device_pointer(void* address) = 0;  // of mapped pinned memory
     virtual void register_host(void* address, size_t nbytes, unsigned flags) = 0;
     virtual void unregister_host(void* address) noexcept = 0;
     virtual DevicePtr allocate_managed(size_t nbytes, unsigned flags) = 0;  // freed by free()
@@ -182,7 +182,7 @@ class Device {
     virtual RawEvent create_event(bool timing, bool blocking) = 0;
     virtual void destroy_event(RawEvent event) noexcept = 0;
     virtual void record_event(RawEvent event, RawStream stream) = 0;
-    virtual bool event_done(RawEvent event) = 0;       // true also if never recorded
+    virtual bool event_done(RawEvent event) = 0;  // true also if never recorded
     virtual void synchronize_event(RawEvent event) = 0;
     virtual float event_elapsed_ms(RawEvent start, RawEvent stop) = 0;
 
@@ -190,11 +190,11 @@ class Device {
     // Everything besides the program that changes what compile() gives: compiler and version,
     // target architecture or CPU features, check mode. Part of the cache key.
     virtual std::string compiler_id() = 0;
-    virtual Image compile(const Program& program) = 0;          // CompileError with the log
+    virtual Image compile(const Program& program) = 0;  // CompileError with the log
     virtual RawModule load(const Image& image) = 0;
     virtual void unload(RawModule module) noexcept = 0;
-    virtual FunctionInfo function(RawModule module, std::string_view name) = 0;   // NotFound
-    virtual SymbolInfo global(RawModule module, std::string_view name) = 0;       // NotFound
+    virtual FunctionInfo function(RawModule module, std::string_view name) = 0;  // NotFound
+    virtual SymbolInfo global(RawModule module, std::string_view name) = 0;      // NotFound
     virtual std::vector<std::string> function_names(RawModule module) = 0;
     virtual void set_function_attribute(RawFunction function, int attribute, int value) = 0;
     virtual void launch(const LaunchParams& params) = 0;

@@ -112,7 +112,7 @@ void DiskCache::open_directory() {
         return;
     }
     File dir(::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    struct stat status {};
+    struct stat status{};
     if (!dir.good() || ::fstat(dir.fd(), &status) != 0) {
         why_not_ = fmt::format("{}: {}", directory_, std::strerror(errno));
     } else if (status.st_uid != ::geteuid()) {
@@ -123,8 +123,10 @@ void DiskCache::open_directory() {
                                directory_, status.st_mode & 0777);
     } else {
         fd_ = ::dup(dir.fd());
-        if (fd_ < 0) why_not_ = fmt::format("{}: {}", directory_, std::strerror(errno));
-        else ::fcntl(fd_, F_SETFD, FD_CLOEXEC);
+        if (fd_ < 0)
+            why_not_ = fmt::format("{}: {}", directory_, std::strerror(errno));
+        else
+            ::fcntl(fd_, F_SETFD, FD_CLOEXEC);
     }
 }
 
@@ -133,7 +135,7 @@ DiskCache::Outcome DiskCache::read(const std::string& key, std::string& payload)
     const std::string name = key + kSuffix;
     File file(::openat(fd_, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (!file.good()) return errno == ENOENT ? Outcome::Absent : Outcome::Rejected;
-    struct stat status {};
+    struct stat status{};
     if (::fstat(file.fd(), &status) != 0 || !S_ISREG(status.st_mode) ||
         status.st_uid != ::geteuid() || (status.st_mode & 022) != 0)
         return Outcome::Rejected;
@@ -162,8 +164,8 @@ bool DiskCache::write(const std::string& key, std::string_view payload) const no
     std::memcpy(header.key, key.data(), sizeof header.key);
     header.payload_bytes = payload.size();
     std::memcpy(header.hash, hash_hex(payload).data(), sizeof header.hash);
-    File file(::openat(fd_, temporary.c_str(),
-                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    File file(::openat(fd_, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                       0600));
     if (!file.good()) return false;
     const bool written = write_all(file.fd(), &header, sizeof header) &&
                          write_all(file.fd(), payload.data(), payload.size()) && file.close_now();
@@ -172,7 +174,7 @@ bool DiskCache::write(const std::string& key, std::string_view payload) const no
     ::unlinkat(fd_, temporary.c_str(), 0);
     return false;
 } catch (...) {
-    return false;   // no memory for the names: the cache is a convenience
+    return false;  // no memory for the names: the cache is a convenience
 }
 
 void DiskCache::sweep() const noexcept {
@@ -186,7 +188,7 @@ void DiskCache::sweep() const noexcept {
     const time_t now = ::time(nullptr);
     while (const dirent* entry = ::readdir(dir)) {
         if (std::strncmp(entry->d_name, kTemporary, std::strlen(kTemporary)) != 0) continue;
-        struct stat status {};
+        struct stat status{};
         if (::fstatat(fd_, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
             status.st_mtime + kStaleSeconds < now)
             ::unlinkat(fd_, entry->d_name, 0);

@@ -20,21 +20,22 @@ class DiskCache {
 
     bool usable() const { return fd_ >= 0; }
     const std::string& directory() const { return directory_; }
-    const std::string& why_not() const { return why_not_; }   // empty if usable
+    const std::string& why_not() const { return why_not_; }  // empty if usable
 
     enum class Outcome : uint8_t { Found, Absent, Rejected };
     // Rejected: there is a file, but it is damaged or not ours.
     Outcome read(const std::string& key, std::string& payload) const;
-    bool write(const std::string& key, std::string_view payload) const noexcept;  // false: not stored
+    bool write(const std::string& key,
+               std::string_view payload) const noexcept;  // false: not stored
 
   private:
     void open_directory();
-    void sweep() const noexcept;   // removes what interrupted writers left
+    void sweep() const noexcept;  // removes what interrupted writers left
     std::string directory_;
     std::string why_not_;
     int fd_ = -1;
 };
 
-std::string hash_hex(std::string_view bytes);   // XXH3, 128 bits, 32 hex digits
+std::string hash_hex(std::string_view bytes);  // XXH3, 128 bits, 32 hex digits
 
 }  // namespace trilane::core

@@ -1,4 +1,5 @@
-// The cache on disk: damage, foreign owners and modes, symlinks, full and missing disks, many writers.
+// The cache on disk: damage, foreign owners and modes, symlinks, full and missing disks, many
+// writers.
 #include "core/disk_cache.h"
 
 #include <fcntl.h>
@@ -52,7 +53,7 @@ TEST_F(DiskCacheTest, ReadsWhatItWrote) {
     ASSERT_TRUE(cache.write(key, ""));
     EXPECT_EQ(cache.read(key, out), Outcome::Found);
     EXPECT_EQ(out, "");
-    struct stat status {};
+    struct stat status{};
     ASSERT_EQ(::stat(directory.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0700u);
     ASSERT_EQ(::stat(file(key).c_str(), &status), 0);
@@ -83,7 +84,7 @@ TEST_F(DiskCacheTest, EveryFlippedBitIsRejected) {
         replace(file(key), bad);
         EXPECT_EQ(cache.read(key, out), Outcome::Rejected) << bit;
     }
-    ASSERT_TRUE(cache.write(key, payload));   // mended by the next write
+    ASSERT_TRUE(cache.write(key, payload));  // mended by the next write
     EXPECT_EQ(cache.read(key, out), Outcome::Found);
 }
 
@@ -131,7 +132,7 @@ TEST_F(DiskCacheTest, ASymlinkIsRefused) {
     fs::rename(file(key), elsewhere);
     fs::create_symlink(elsewhere, file(key));
     EXPECT_EQ(cache.read(key, out), Outcome::Rejected);
-    ASSERT_TRUE(cache.write(key, "new"));   // replaces the link, not what it points to
+    ASSERT_TRUE(cache.write(key, "new"));  // replaces the link, not what it points to
     EXPECT_FALSE(fs::is_symlink(file(key)));
     EXPECT_EQ(cache.read(key, out), Outcome::Found);
     EXPECT_NE(contents(elsewhere).find(payload), std::string::npos);
@@ -144,12 +145,12 @@ TEST_F(DiskCacheTest, AFileThatOthersMayWriteOrThatIsNoFileIsRejected) {
     EXPECT_EQ(cache.read(key, out), Outcome::Rejected);
     fs::remove(file(key));
     ASSERT_EQ(::mkfifo(file(key).c_str(), 0600), 0);
-    EXPECT_EQ(cache.read(key, out), Outcome::Rejected);   // and does not wait for a writer
+    EXPECT_EQ(cache.read(key, out), Outcome::Rejected);  // and does not wait for a writer
     fs::remove(file(key));
     fs::create_directory(file(key));
     EXPECT_EQ(cache.read(key, out), Outcome::Rejected);
     EXPECT_FALSE(cache.write(key, payload));
-    EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 1);   // no leftovers
+    EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 1);  // no leftovers
 }
 
 // Runs as another user, which only root can do; as an ordinary user the case that matters, a
@@ -160,7 +161,9 @@ TEST_F(DiskCacheTest, ADirectoryOfAnotherUserIsRefused) {
         return;
     }
     ::chmod(temporary.path().c_str(), 0755);
-    { const DiskCache mine(directory); }
+    {
+        const DiskCache mine(directory);
+    }
     ASSERT_EQ(::chown(directory.c_str(), 12345, 12345), 0);
     const DiskCache cache(directory);
     EXPECT_FALSE(cache.usable());
@@ -187,7 +190,7 @@ TEST_F(DiskCacheTest, AFailingWriteLeavesNothing) {
     const DiskCache cache(directory);
     ASSERT_TRUE(cache.usable());
     const pid_t child = ::fork();
-    if (child == 0) {   // a limit on file sizes stands for a full disk
+    if (child == 0) {  // a limit on file sizes stands for a full disk
         ::signal(SIGXFSZ, SIG_IGN);
         const rlimit limit{100, 100};
         ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -201,15 +204,19 @@ TEST_F(DiskCacheTest, AFailingWriteLeavesNothing) {
 }
 
 TEST_F(DiskCacheTest, LeftoversOfInterruptedWritersGo) {
-    { const DiskCache cache(directory); }
+    {
+        const DiskCache cache(directory);
+    }
     const std::string old = directory + "/.new-1-0-x", young = directory + "/.new-2-0-x";
     replace(old, "half");
     replace(young, "half");
     const utimbuf long_ago{1000, 1000};
     ::utime(old.c_str(), &long_ago);
-    { const DiskCache cache(directory); }
+    {
+        const DiskCache cache(directory);
+    }
     EXPECT_FALSE(fs::exists(old));
-    EXPECT_TRUE(fs::exists(young));   // its writer may be alive
+    EXPECT_TRUE(fs::exists(young));  // its writer may be alive
 }
 
 TEST_F(DiskCacheTest, ThreadsAndProcessesReadAndWriteOneKey) {
@@ -224,7 +231,9 @@ TEST_F(DiskCacheTest, ThreadsAndProcessesReadAndWriteOneKey) {
         }
         return good;
     };
-    { const DiskCache cache(directory); }
+    {
+        const DiskCache cache(directory);
+    }
     std::vector<pid_t> children;
     for (int c = 0; c < 3; ++c) {
         children.push_back(::fork());

@@ -16,7 +16,7 @@ struct Row {
     DTypeKind kind;
     size_t size;
     const char* numpy_name;
-    const char* code;        // of the array protocol, without byte order
+    const char* code;  // of the array protocol, without byte order
     const char* cuda_name;
 };
 
@@ -61,12 +61,18 @@ const char* cuda_name(DType dtype) { return row(dtype).cuda_name; }
 
 char numpy_kind(DType dtype) {
     switch (row(dtype).kind) {
-        case DTypeKind::Bool: return 'b';
-        case DTypeKind::Int: return 'i';
-        case DTypeKind::UInt: return 'u';
-        case DTypeKind::Float: return dtype == DType::BFloat16 ? 'V' : 'f';
-        case DTypeKind::Complex: return 'c';
-        case DTypeKind::Void: return 'V';
+        case DTypeKind::Bool:
+            return 'b';
+        case DTypeKind::Int:
+            return 'i';
+        case DTypeKind::UInt:
+            return 'u';
+        case DTypeKind::Float:
+            return dtype == DType::BFloat16 ? 'V' : 'f';
+        case DTypeKind::Complex:
+            return 'c';
+        case DTypeKind::Void:
+            return 'V';
     }
     return 'V';
 }
@@ -76,7 +82,8 @@ DType dtype_from_name(std::string_view name) {
         if (name == r.numpy_name) return r.dtype;
     if (name == "?" || name == "bool_") return DType::Bool;
     std::string_view code = name;
-    if (!code.empty() && (code[0] == '<' || code[0] == '|' || code[0] == '=')) code.remove_prefix(1);
+    if (!code.empty() && (code[0] == '<' || code[0] == '|' || code[0] == '='))
+        code.remove_prefix(1);
     for (const Row& r : kRows)
         if (r.dtype != DType::Void && code == r.code) return r.dtype;
     if (!code.empty() && code[0] == 'V') return DType::Void;

@@ -15,10 +15,10 @@ TEST(DType, EveryTypeIsFoundByItsName) {
 
 TEST(DType, IsFoundByArrayProtocolStrings) {
     const std::pair<const char*, DType> table[] = {
-        {"<f4", DType::Float32}, {"f8", DType::Float64},  {"|b1", DType::Bool},
-        {"?", DType::Bool},      {"|i1", DType::Int8},    {"<u8", DType::UInt64},
+        {"<f4", DType::Float32}, {"f8", DType::Float64},      {"|b1", DType::Bool},
+        {"?", DType::Bool},      {"|i1", DType::Int8},        {"<u8", DType::UInt64},
         {"=i8", DType::Int64},   {"<c16", DType::Complex128}, {"c8", DType::Complex64},
-        {"<f2", DType::Float16}, {"|V12", DType::Void},   {"|u1", DType::UInt8}};
+        {"<f2", DType::Float16}, {"|V12", DType::Void},       {"|u1", DType::UInt8}};
     for (const auto& [name, dtype] : table) EXPECT_EQ(dtype_from_name(name), dtype) << name;
 }
 

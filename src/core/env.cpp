@@ -55,8 +55,8 @@ long long env_int(const char* name, long long fallback) {
     char* end = nullptr;
     const long long number = std::strtoll(value->c_str(), &end, 10);
     if (errno != 0 || *end != '\0' || end == value->c_str())
-        throw_error(ErrorKind::InvalidArgument, "{}: bad value: got '{}', expected an integer", name,
-                    *value);
+        throw_error(ErrorKind::InvalidArgument, "{}: bad value: got '{}', expected an integer",
+                    name, *value);
     return number;
 }
 

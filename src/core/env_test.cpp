@@ -14,8 +14,10 @@ class Env : public ::testing::Test {
   protected:
     void set(const char* value) {
         reset_env_for_tests();
-        if (value == nullptr) ::unsetenv(kName);
-        else ::setenv(kName, value, 1);
+        if (value == nullptr)
+            ::unsetenv(kName);
+        else
+            ::setenv(kName, value, 1);
     }
     ~Env() override {
         ::unsetenv(kName);

@@ -7,17 +7,28 @@ namespace trilane::core {
 
 const char* kind_name(ErrorKind kind) {
     switch (kind) {
-        case ErrorKind::InvalidArgument: return "InvalidArgument";
-        case ErrorKind::TypeMismatch: return "TypeMismatch";
-        case ErrorKind::OutOfMemory: return "OutOfMemory";
-        case ErrorKind::CompileError: return "CompileError";
-        case ErrorKind::LaunchError: return "LaunchError";
-        case ErrorKind::DeviceError: return "DeviceError";
-        case ErrorKind::CheckError: return "CheckError";
-        case ErrorKind::NotFound: return "NotFound";
-        case ErrorKind::NotSupported: return "NotSupported";
-        case ErrorKind::IndexError: return "IndexError";
-        case ErrorKind::Internal: return "Internal";
+        case ErrorKind::InvalidArgument:
+            return "InvalidArgument";
+        case ErrorKind::TypeMismatch:
+            return "TypeMismatch";
+        case ErrorKind::OutOfMemory:
+            return "OutOfMemory";
+        case ErrorKind::CompileError:
+            return "CompileError";
+        case ErrorKind::LaunchError:
+            return "LaunchError";
+        case ErrorKind::DeviceError:
+            return "DeviceError";
+        case ErrorKind::CheckError:
+            return "CheckError";
+        case ErrorKind::NotFound:
+            return "NotFound";
+        case ErrorKind::NotSupported:
+            return "NotSupported";
+        case ErrorKind::IndexError:
+            return "IndexError";
+        case ErrorKind::Internal:
+            return "Internal";
     }
     return "unknown";
 }

@@ -15,14 +15,14 @@ enum class ErrorKind {
     InvalidArgument,  // a value is out of its range, a handle was freed
     TypeMismatch,     // wrong number or type of arguments
     OutOfMemory,
-    CompileError,     // detail() holds the compiler's text
-    LaunchError,      // configuration refused, or the kernel failed
-    DeviceError,      // a driver call failed
-    CheckError,       // found by the checks of the cpu device
-    NotFound,         // no such function, symbol, file
-    NotSupported,     // a feature that is not there: the message names it
-    IndexError,       // an index is out of range
-    Internal,         // a TRILANE_CHECK failed: our fault
+    CompileError,  // detail() holds the compiler's text
+    LaunchError,   // configuration refused, or the kernel failed
+    DeviceError,   // a driver call failed
+    CheckError,    // found by the checks of the cpu device
+    NotFound,      // no such function, symbol, file
+    NotSupported,  // a feature that is not there: the message names it
+    IndexError,    // an index is out of range
+    Internal,      // a TRILANE_CHECK failed: our fault
 };
 
 const char* kind_name(ErrorKind kind);
@@ -57,9 +57,9 @@ void report_cleanup_failure(std::string_view what, const char* why) noexcept;
 
 }  // namespace trilane::core
 
-#define TRILANE_CHECK(condition, ...)                                                       \
-    do {                                                                                    \
-        if (!(condition)) [[unlikely]]                                                      \
-            ::trilane::core::check_failed(#condition, __FILE__, __LINE__,                   \
-                                          ::fmt::format(__VA_ARGS__));                      \
+#define TRILANE_CHECK(condition, ...)                                     \
+    do {                                                                  \
+        if (!(condition)) [[unlikely]]                                    \
+            ::trilane::core::check_failed(#condition, __FILE__, __LINE__, \
+                                          ::fmt::format(__VA_ARGS__));    \
     } while (false)

@@ -1,5 +1,5 @@
-// Every device call of a small program fails once, one after the other: each failure is an exception,
-// nothing is leaked, and the device goes on.
+// Every device call of a small program fails once, one after the other: each failure is an
+// exception, nothing is leaked, and the device goes on.
 #include <gtest/gtest.h>
 
 #include "core/buffer.h"
@@ -51,7 +51,7 @@ TEST(Failure, OfAnyCallLeaksNothing) {
             machine->hold = hold;
             machine->fail("*", n);
             try {
-                small_program(context);   // a failure inside a destructor is only reported
+                small_program(context);  // a failure inside a destructor is only reported
             } catch (const Error& error) {
                 EXPECT_EQ(error.kind(), ErrorKind::DeviceError);
             }

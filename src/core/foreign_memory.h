@@ -21,7 +21,7 @@ class ForeignMemory {
 
   private:
     struct Range {
-        size_t nbytes = 0;   // of the longest of those adopted at this address
+        size_t nbytes = 0;  // of the longest of those adopted at this address
         int users = 0;
     };
     const MemoryPool& pool_;

@@ -29,7 +29,7 @@ TEST(Half, EveryValueConvertsToItself) {
 }
 
 TEST(Half, RoundsToNearestEven) {
-    for (unsigned bits = 0; bits < 0x7bff; ++bits) {   // between two neighbours: to the even one
+    for (unsigned bits = 0; bits < 0x7bff; ++bits) {  // between two neighbours: to the even one
         const double low = value_of(static_cast<uint16_t>(bits));
         const double high = value_of(static_cast<uint16_t>(bits + 1));
         const double middle = (low + high) / 2;

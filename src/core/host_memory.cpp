@@ -14,7 +14,7 @@ namespace trilane::core {
 struct HostMemoryPool::Impl {
     Device& device;
     mutable std::mutex mutex;
-    std::map<std::pair<unsigned, size_t>, std::vector<void*>> free;   // by flags and size
+    std::map<std::pair<unsigned, size_t>, std::vector<void*>> free;  // by flags and size
     HostPoolStatistics stats;
 
     void trim() noexcept {
@@ -68,7 +68,7 @@ void HostMemoryPool::free(void* address, size_t block_bytes, unsigned flags) noe
         p.free[{flags, block_bytes}].push_back(address);
         p.stats.free_bytes += block_bytes;
         ++p.stats.free_blocks;
-    } catch (const std::exception&) {   // no memory for the list: the block goes back instead
+    } catch (const std::exception&) {  // no memory for the list: the block goes back instead
         p.device.free_host(address);
         p.stats.held_bytes -= block_bytes;
     }

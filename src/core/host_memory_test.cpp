@@ -59,7 +59,7 @@ TEST_F(HostMemory, LackOfMemoryTrimsAndTriesAgain) {
     HostBuffer::allocate(context, 1000).reset();
     machine->fail("allocate_host", 1, ErrorKind::OutOfMemory);
     EXPECT_NE(HostBuffer::allocate(context, 5000)->data(), nullptr);
-    EXPECT_EQ(machine->host_memory.size(), 1u);   // the first block went back to make room
+    EXPECT_EQ(machine->host_memory.size(), 1u);  // the first block went back to make room
     context->host_pool().free_all_free_blocks();
     machine->fail("allocate_host", 1, ErrorKind::OutOfMemory);
     EXPECT_ERROR(HostBuffer::allocate(context, 5000), OutOfMemory, "allocate_host");

@@ -56,7 +56,7 @@ class Reader {
     std::map<std::string, std::string> map(const char* what) {
         std::map<std::string, std::string> result;
         const uint64_t entries = count(what);
-        if (entries > rest_.size() / 16)   // an entry is at least its two lengths
+        if (entries > rest_.size() / 16)  // an entry is at least its two lengths
             throw_error(ErrorKind::InvalidArgument,
                         "parse_image: damaged image: {} claims {} entries", what, entries);
         for (uint64_t i = 0; i < entries; ++i) {

@@ -1,4 +1,5 @@
-// An Image is what a device's compiler makes of a Program: loadable code as bytes, storable on disk.
+// An Image is what a device's compiler makes of a Program: loadable code as bytes, storable on
+// disk.
 #pragma once
 
 #include <map>
@@ -10,7 +11,7 @@ struct Image {
     std::string format;  // "cpu-object", "cubin", "ptx", "fatbin": the device's own word
     std::string bytes;
     std::map<std::string, std::string> lowered_names;  // name expression -> symbol
-    std::string log;     // warnings of the compiler, empty if none
+    std::string log;                                   // warnings of the compiler, empty if none
     // Files of the disk that the compiler read (through -I): absolute path -> hash of the content,
     // 32 hex digits. The device fills in the paths, the compile cache the hashes; a cached image is
     // used only while they still hold.

@@ -39,7 +39,7 @@ TEST(Image, HugeLengthsAreRefusedWithoutAllocating) {
         std::string bad = bytes;
         for (size_t i = 0; i < 8; ++i) bad[at + i] = static_cast<char>(0xff);
         try {
-            const Image image = parse_image(bad);   // only content was hit
+            const Image image = parse_image(bad);  // only content was hit
             EXPECT_LE(image.bytes.size(), bytes.size());
         } catch (const Error& error) {
             EXPECT_EQ(error.kind(), ErrorKind::InvalidArgument);

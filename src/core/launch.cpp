@@ -10,7 +10,7 @@
 namespace trilane::core {
 namespace {
 
-constexpr size_t kInline = 32;   // arguments packed without the heap
+constexpr size_t kInline = 32;  // arguments packed without the heap
 
 [[noreturn]] void bad_configuration(const Function& f, const std::string& what) {
     throw_error(ErrorKind::InvalidArgument, "launch of {}: {}", f.name(), what);
@@ -38,8 +38,8 @@ void check_shape(const Function& f, const LaunchConfig& c, const DevicePropertie
                                          "{}: use more blocks of fewer threads",
                                          text_of(b), b.count(), device.max_threads_per_block));
     if (g.x > mg.x || g.y > mg.y || g.z > mg.z)
-        bad_configuration(f, fmt::format("grid too large: got {}, expected at most {}", text_of(g),
-                                         text_of(mg)));
+        bad_configuration(
+            f, fmt::format("grid too large: got {}, expected at most {}", text_of(g), text_of(mg)));
     const int most = f.info().attributes.max_threads_per_block;
     if (b.count() > static_cast<uint64_t>(most))
         throw_error(ErrorKind::LaunchError,
@@ -62,8 +62,8 @@ void check_shared(const Function& f, size_t dynamic, const DeviceProperties& dev
                                                 device.shared_per_block_optin)));
 }
 
-void start(Function& f, const LaunchConfig& config, const StreamPtr& stream,
-           void* const* arguments, size_t count) {
+void start(Function& f, const LaunchConfig& config, const StreamPtr& stream, void* const* arguments,
+           size_t count) {
     LaunchParams params;
     params.function = f.info().raw;
     params.grid = config.grid;

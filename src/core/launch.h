@@ -14,12 +14,12 @@
 namespace trilane::core {
 
 enum class ArgumentKind : uint8_t {
-    Pointer,    // bits: a device address
-    Int,        // bits: int64 value; size: bytes of the given type, 0 for a Python int
+    Pointer,  // bits: a device address
+    Int,      // bits: int64 value; size: bytes of the given type, 0 for a Python int
     UInt,
-    Float,      // number: value; size 0 for a Python float
+    Float,  // number: value; size 0 for a Python float
     Bool,
-    Bytes,      // bytes: size bytes as they are (structs, complex, vector types)
+    Bytes,  // bytes: size bytes as they are (structs, complex, vector types)
 };
 
 // One argument as given. Sized scalars (size > 0) must have the size of the parameter; unsized ones
@@ -31,17 +31,17 @@ struct Argument {
         int64_t integer = 0;
         uint64_t bits;
         double number;
-        const void* bytes;      // must live until launch() returns
+        const void* bytes;  // must live until launch() returns
     };
-    uint32_t nbytes = 0;                    // of Bytes
-    const char* given = nullptr;            // "numpy.float64", "int", "GPUArray": for messages
-    Buffer* buffer = nullptr;               // of Pointer, if known: kept in order with its stream
+    uint32_t nbytes = 0;          // of Bytes
+    const char* given = nullptr;  // "numpy.float64", "int", "GPUArray": for messages
+    Buffer* buffer = nullptr;     // of Pointer, if known: kept in order with its stream
 };
 
 struct LaunchConfig {
     Dim3 grid, block;
     size_t shared_bytes = 0;
-    StreamPtr stream;            // null: the current one
+    StreamPtr stream;  // null: the current one
     bool cooperative = false;
 };
 

@@ -18,7 +18,7 @@ namespace trilane::core {
 // The free memory of one stream. Memory in the arena of stream s may be used by work put on s.
 struct Arena {
     RawStream raw = 0;
-    bool owned = true;    // false: the raw stream may be gone, it is not asked
+    bool owned = true;  // false: the raw stream may be gone, it is not asked
     Bins bins;
 };
 
@@ -42,13 +42,14 @@ struct Collector {
 };
 
 Collector& collector() {
-    static Collector* const instance = new Collector;   // never destroyed: used until the very end
+    static Collector* const instance = new Collector;  // never destroyed: used until the very end
     return *instance;
 }
 
 std::string megabytes(size_t nbytes) {
     if (nbytes < 10 * 1024) return fmt::format("{} bytes", nbytes);
-    if (nbytes < size_t{10} << 20) return fmt::format("{:.1f} KiB", static_cast<double>(nbytes) / 1024);
+    if (nbytes < size_t{10} << 20)
+        return fmt::format("{:.1f} KiB", static_cast<double>(nbytes) / 1024);
     return fmt::format("{:.1f} MiB", static_cast<double>(nbytes) / (1024.0 * 1024.0));
 }
 
@@ -64,15 +65,15 @@ struct MemoryPool::Impl {
     mutable std::mutex mutex;
     bool enabled = true;
     size_t limit = 0;
-    PoolStatistics stats;                             // free_bytes and waiting_bytes kept current
-    std::map<DevicePtr, Chunk*> segments;             // by the address of the first chunk
+    PoolStatistics stats;                  // free_bytes and waiting_bytes kept current
+    std::map<DevicePtr, Chunk*> segments;  // by the address of the first chunk
     ChunkStore store;
-    std::unordered_map<uint64_t, std::unique_ptr<Arena>> arenas;   // by Stream::id()
-    Arena orphans;                                    // free for every stream
+    std::unordered_map<uint64_t, std::unique_ptr<Arena>> arenas;  // by Stream::id()
+    Arena orphans;                                                // free for every stream
     std::deque<Waiting> waiting;
     std::vector<std::pair<std::unique_ptr<Arena>, MarkPtr>> retired;
-    std::vector<std::unique_ptr<Arena>> lost;         // of streams whose end cannot be told
-    std::unordered_map<uint64_t, RawStream> live;     // by Stream::id()
+    std::vector<std::unique_ptr<Arena>> lost;      // of streams whose end cannot be told
+    std::unordered_map<uint64_t, RawStream> live;  // by Stream::id()
     std::vector<RawEvent> spare_events;
 
     // --- marks
@@ -144,7 +145,7 @@ struct MemoryPool::Impl {
 
     void absorb_next(Chunk* chunk) {
         Chunk* next = chunk->after;
-        --stats.free_blocks;   // one of the two was counted
+        --stats.free_blocks;  // one of the two was counted
         chunk->nbytes += next->nbytes;
         chunk->after = next->after;
         if (chunk->after != nullptr) chunk->after->before = chunk;
@@ -185,7 +186,7 @@ struct MemoryPool::Impl {
                 Chunk* chunk = entry.chunk;
                 waiting.pop_front();
                 stats.waiting_bytes -= chunk->nbytes;
-                --stats.free_blocks;   // it was counted while it waited
+                --stats.free_blocks;  // it was counted while it waited
                 make_free(chunk);
             } else {
                 ++misses;
@@ -291,7 +292,7 @@ struct MemoryPool::Impl {
                 ++it;
                 continue;
             }
-            for (Chunk* c = first; c != nullptr; c = c->after)   // device.free orders on one stream
+            for (Chunk* c = first; c != nullptr; c = c->after)  // device.free orders on one stream
                 if (c->arena != first->arena && c->arena->owned && c->arena != &orphans)
                     device.synchronize_stream(c->arena->raw);
             const RawStream raw = first->arena->owned ? first->arena->raw : 0;

@@ -14,23 +14,23 @@
 namespace trilane::core {
 
 struct PoolStatistics {
-    size_t used_bytes = 0;        // in live buffers, rounded sizes
-    size_t held_bytes = 0;        // taken from the device and not given back
-    size_t free_bytes = 0;        // held and not used
-    size_t free_blocks = 0;       // pieces that free_bytes is in
-    size_t waiting_bytes = 0;     // of free_bytes: freed, but other streams may still use them
+    size_t used_bytes = 0;     // in live buffers, rounded sizes
+    size_t held_bytes = 0;     // taken from the device and not given back
+    size_t free_bytes = 0;     // held and not used
+    size_t free_blocks = 0;    // pieces that free_bytes is in
+    size_t waiting_bytes = 0;  // of free_bytes: freed, but other streams may still use them
     size_t live_buffers = 0;
     size_t peak_used_bytes = 0;
-    uint64_t allocations = 0;     // calls served
+    uint64_t allocations = 0;         // calls served
     uint64_t device_allocations = 0;  // calls that had to ask the device
 };
 
 class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
   public:
     explicit MemoryPool(Device& device);
-    ~MemoryPool();                 // gives everything back; buffers keep their pool alive
+    ~MemoryPool();  // gives everything back; buffers keep their pool alive
 
-    static constexpr size_t kGranularity = 512;   // sizes are rounded up to this
+    static constexpr size_t kGranularity = 512;  // sizes are rounded up to this
     // Requests up to the first never cut pieces off blocks above the second: a small array that
     // lives long would keep a large block from being used whole.
     static constexpr size_t kSmallRequest = size_t{1} << 20;
@@ -38,8 +38,8 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
     struct Block {
         DevicePtr address = 0;
-        size_t nbytes = 0;        // rounded
-        void* chunk = nullptr;    // the pool's own
+        size_t nbytes = 0;      // rounded
+        void* chunk = nullptr;  // the pool's own
     };
     // nbytes > 0. On failure: free what is free, collect garbage, retry, then OutOfMemory saying
     // asked, held, used, free. Costs about 50 ns when a block fits; no device call then.
@@ -50,15 +50,15 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
     void free(const Block& block, const Stream& home, std::span<const StreamPtr> used_on,
               bool escaped) noexcept;
 
-    void free_all_free_blocks();     // waits for blocks that other streams may still use
-    void set_limit(size_t nbytes);   // of held_bytes; 0: none
+    void free_all_free_blocks();    // waits for blocks that other streams may still use
+    void set_limit(size_t nbytes);  // of held_bytes; 0: none
     size_t limit() const;
     PoolStatistics statistics() const;
     void reset_peak();
     // With `enabled` false every allocation goes to the device and every free back to it.
     void set_enabled(bool enabled);
     bool enabled() const;
-    bool owns(DevicePtr address) const;   // inside memory that the pool holds
+    bool owns(DevicePtr address) const;  // inside memory that the pool holds
 
     // Called by the pool when memory runs out, with no lock held: frees what garbage holds (the
     // cycle collector of Python). One for all pools.
@@ -66,7 +66,7 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
 
     // Called by Stream: which streams are alive.
     void add_stream(const Stream& stream);
-    void retire_stream(const Stream& stream) noexcept;   // before it is destroyed
+    void retire_stream(const Stream& stream) noexcept;  // before it is destroyed
 
   private:
     struct Impl;

@@ -80,7 +80,7 @@ TEST_F(Pool, SplitsAndJoins) {
     EXPECT_EQ(stats().free_blocks, 1u);
     q.reset();
     EXPECT_EQ(stats().free_blocks, 2u);
-    context->pool().free_all_free_blocks();   // the segment is in use: nothing goes
+    context->pool().free_all_free_blocks();  // the segment is in use: nothing goes
     EXPECT_EQ(stats().held_bytes, 4096u);
     p.reset();
     r.reset();
@@ -208,7 +208,7 @@ TEST_F(Pool, AWrappedStreamsMemoryGoesToEverybodyAfterItsWork) {
     keep_busy(c);
     x.reset();
     c.reset();
-    context->device().destroy_stream(raw);   // its owner may do that now
+    context->device().destroy_stream(raw);  // its owner may do that now
     const BufferPtr other = allocate(a, 1000);
     EXPECT_NE(other->address(), address);
     machine->finish(raw);
@@ -232,7 +232,7 @@ TEST_F(Pool, OutOfMemoryGivesBackAndTriesAgain) {
     BufferPtr x = allocate(a, 6000);
     x.reset();
     EXPECT_EQ(stats().held_bytes, 6144u);
-    const BufferPtr y = allocate(a, 8000);   // only after the free block went back
+    const BufferPtr y = allocate(a, 8000);  // only after the free block went back
     EXPECT_EQ(stats().held_bytes, 8192u);
 }
 
@@ -266,7 +266,7 @@ TEST_F(Pool, OutOfMemorySaysAllFigures) {
                  "6144 bytes used in 1 buffers", "0 bytes free", "fake device: 8192 bytes asked");
     EXPECT_ERROR(allocate(a, SIZE_MAX - 100), OutOfMemory, "asked for");
     EXPECT_ERROR(allocate(a, SIZE_MAX / 2 - 100), OutOfMemory, "asked for");
-    EXPECT_EQ(allocate(a, 3000)->nbytes(), 3000u);   // and it goes on
+    EXPECT_EQ(allocate(a, 3000)->nbytes(), 3000u);  // and it goes on
 }
 
 TEST_F(Pool, TheLimitCountsWhatIsHeld) {
@@ -289,7 +289,7 @@ TEST_F(Pool, SwitchedOffItAsksTheDeviceEachTime) {
     keep_busy(b);
     x->record_use(b);
     x.reset();
-    EXPECT_EQ(machine->calls_of("stream_wait_event"), 1);   // the free comes after b's work
+    EXPECT_EQ(machine->calls_of("stream_wait_event"), 1);  // the free comes after b's work
     EXPECT_EQ(machine->used, 1024u);
     machine->finish(a->raw());
     EXPECT_TRUE(b->done());
@@ -303,7 +303,7 @@ TEST_F(Pool, SwitchedOffItAsksTheDeviceEachTime) {
 TEST_F(Pool, APoolWhoseSegmentsAreSharedAmongStreamsGoesBackWhole) {
     BufferPtr x = allocate(a, 4096);
     x.reset();
-    BufferPtr p = allocate(a, 1024), q = allocate(b, 1024);   // b takes a piece: a is done
+    BufferPtr p = allocate(a, 1024), q = allocate(b, 1024);  // b takes a piece: a is done
     EXPECT_EQ(machine->calls_of("allocate"), 1);
     p.reset();
     q.reset();
@@ -326,10 +326,10 @@ TEST_F(Pool, ALostDeviceLosesBlocksButThrowsNothing) {
     x->record_use(b);
     keep_busy(b);
     machine->fail("stream_done", 1);
-    x.reset();                                    // reported on stderr, not thrown
+    x.reset();  // reported on stderr, not thrown
     EXPECT_EQ(stats().live_buffers, 0u);
-    EXPECT_EQ(stats().free_bytes, 0u);            // never used again
-    machine->memory.clear();                      // the block is lost for good
+    EXPECT_EQ(stats().free_bytes, 0u);  // never used again
+    machine->memory.clear();            // the block is lost for good
     machine->used = 0;
 }
 

@@ -6,7 +6,7 @@
 namespace trilane::core {
 namespace {
 
-constexpr int kMaxDynamicSharedAttribute = 8;   // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+constexpr int kMaxDynamicSharedAttribute = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 constexpr size_t kNamesShown = 20;
 
 std::string join_names(const std::vector<std::string>& names) {

@@ -41,7 +41,7 @@ class Module : public std::enable_shared_from_this<Module> {
     ImagePtr image_;
     RawModule raw_;
     std::mutex mutex_;
-    std::unordered_map<std::string, std::weak_ptr<Function>> functions_;   // by lowered name
+    std::unordered_map<std::string, std::weak_ptr<Function>> functions_;  // by lowered name
 };
 
 class Function {

@@ -14,12 +14,18 @@ namespace {
 
 const char* plain_name(ArgumentKind kind) {
     switch (kind) {
-        case ArgumentKind::Pointer: return "an array";
-        case ArgumentKind::Int: return "int";
-        case ArgumentKind::UInt: return "unsigned int";
-        case ArgumentKind::Float: return "float";
-        case ArgumentKind::Bool: return "bool";
-        case ArgumentKind::Bytes: return "bytes";
+        case ArgumentKind::Pointer:
+            return "an array";
+        case ArgumentKind::Int:
+            return "int";
+        case ArgumentKind::UInt:
+            return "unsigned int";
+        case ArgumentKind::Float:
+            return "float";
+        case ArgumentKind::Bool:
+            return "bool";
+        case ArgumentKind::Bytes:
+            return "bytes";
     }
     return "something unknown";
 }
@@ -27,12 +33,23 @@ const char* plain_name(ArgumentKind kind) {
 std::string describe(const Argument& given) {
     std::string text = given.given != nullptr ? given.given : plain_name(given.kind);
     switch (given.kind) {
-        case ArgumentKind::Int: text += fmt::format(" {}", given.integer); break;
-        case ArgumentKind::UInt: text += fmt::format(" {}", given.bits); break;
-        case ArgumentKind::Float: text += fmt::format(" {}", given.number); break;
-        case ArgumentKind::Bool: text += given.bits != 0 ? " True" : " False"; break;
-        case ArgumentKind::Bytes: text += fmt::format(" of {} bytes", given.nbytes); break;
-        case ArgumentKind::Pointer: break;
+        case ArgumentKind::Int:
+            text += fmt::format(" {}", given.integer);
+            break;
+        case ArgumentKind::UInt:
+            text += fmt::format(" {}", given.bits);
+            break;
+        case ArgumentKind::Float:
+            text += fmt::format(" {}", given.number);
+            break;
+        case ArgumentKind::Bool:
+            text += given.bits != 0 ? " True" : " False";
+            break;
+        case ArgumentKind::Bytes:
+            text += fmt::format(" of {} bytes", given.nbytes);
+            break;
+        case ArgumentKind::Pointer:
+            break;
     }
     return text;
 }
@@ -45,9 +62,12 @@ std::string expected(const Parameter& p) {
                                p.kind == ParameterKind::UInt ? "u" : "", p.size * 8);
         case ParameterKind::Float:
             return fmt::format("numpy.float{} or a Python float", p.size * 8);
-        case ParameterKind::Bool: return "a bool";
-        case ParameterKind::Pointer: return "a device array or an address";
-        case ParameterKind::Struct: return fmt::format("a value of exactly {} bytes", p.size);
+        case ParameterKind::Bool:
+            return "a bool";
+        case ParameterKind::Pointer:
+            return "a device array or an address";
+        case ParameterKind::Struct:
+            return fmt::format("a value of exactly {} bytes", p.size);
     }
     return "something else";
 }
@@ -80,8 +100,8 @@ bool fits(bool negative, uint64_t bits, ParameterKind kind, uint32_t size) {
 }
 
 bool exact_in_float(bool negative, uint64_t bits, uint32_t size) {
-    const double value = negative ? static_cast<double>(static_cast<int64_t>(bits))
-                                  : static_cast<double>(bits);
+    const double value =
+        negative ? static_cast<double>(static_cast<int64_t>(bits)) : static_cast<double>(bits);
     const uint64_t magnitude = negative ? 0 - bits : bits;
     const int digits = size == 8 ? 53 : size == 4 ? 24 : 11;
     if (magnitude == 0) return true;
@@ -114,17 +134,15 @@ void pack_integer(const FunctionInfo& info, size_t index, const Argument& given,
     const uint64_t bits = given.kind == ArgumentKind::Bool ? (given.bits != 0) : given.bits;
     switch (p.kind) {
         case ParameterKind::Pointer:
-            if (given.kind == ArgumentKind::Bool)
-                mismatch(info, index, given, "wrong type");
+            if (given.kind == ArgumentKind::Bool) mismatch(info, index, given, "wrong type");
             [[fallthrough]];
         case ParameterKind::Int:
         case ParameterKind::UInt:
-            if (given.size != 0 && given.size != p.size)
-                mismatch(info, index, given, "wrong size");
+            if (given.size != 0 && given.size != p.size) mismatch(info, index, given, "wrong size");
             if (given.size == 0 && !fits(negative, bits, p.kind, p.size))
                 mismatch(info, index, given, "value out of range");
             std::memcpy(place.bytes, &bits, 8);
-            std::memset(place.bytes + 8, negative ? 0xff : 0, 8);   // of __int128
+            std::memset(place.bytes + 8, negative ? 0xff : 0, 8);  // of __int128
             return;
         case ParameterKind::Bool:
             if (given.size > 1 || bits > 1) mismatch(info, index, given, "wrong type");
@@ -136,8 +154,8 @@ void pack_integer(const FunctionInfo& info, size_t index, const Argument& given,
                 mismatch(info, index, given, "wrong type");
             if (!exact_in_float(negative, bits, p.size))
                 mismatch(info, index, given, "value not exact in the type");
-            put_float(place, negative ? static_cast<double>(given.integer)
-                                      : static_cast<double>(bits),
+            put_float(place,
+                      negative ? static_cast<double>(given.integer) : static_cast<double>(bits),
                       p.size);
             return;
     }
@@ -191,7 +209,8 @@ void* pack_argument(const FunctionInfo& info, size_t index, const Argument& give
 void* pack_unchecked(const FunctionInfo& info, size_t index, const Argument& given,
                      PackedValue& place) {
     switch (given.kind) {
-        case ArgumentKind::Bytes: return const_cast<void*>(given.bytes);
+        case ArgumentKind::Bytes:
+            return const_cast<void*>(given.bytes);
         case ArgumentKind::Float:
             if (given.size != 0 && given.size != 2 && given.size != 4 && given.size != 8)
                 throw_error(ErrorKind::TypeMismatch,
@@ -200,7 +219,9 @@ void* pack_unchecked(const FunctionInfo& info, size_t index, const Argument& giv
                             info.name, index + 1, describe(given));
             put_float(place, given.number, given.size == 0 ? 8 : given.size);
             return place.bytes;
-        default: std::memcpy(place.bytes, &given.bits, 8); return place.bytes;
+        default:
+            std::memcpy(place.bytes, &given.bits, 8);
+            return place.bytes;
     }
 }
 
@@ -208,7 +229,8 @@ void throw_argument_count(const FunctionInfo& info, std::span<const Argument> gi
     const size_t wanted = info.parameters.size();
     std::string which;
     if (given.size() < wanted)
-        which = fmt::format("{} is missing", parameter_text(info.parameters[given.size()], given.size()));
+        which = fmt::format("{} is missing",
+                            parameter_text(info.parameters[given.size()], given.size()));
     else
         which = fmt::format("the first too many is {}", describe(given[wanted]));
     throw_error(ErrorKind::TypeMismatch,

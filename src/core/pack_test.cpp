@@ -59,8 +59,9 @@ std::string arrives(const FunctionInfo& info, const Argument& given) {
         return fmt::format("{}", value);
     } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::TypeMismatch);
-        EXPECT_NE(error.message().find(fmt::format("argument 1 'x' ({})", info.parameters[0].c_type)),
-                  std::string::npos)
+        EXPECT_NE(
+            error.message().find(fmt::format("argument 1 'x' ({})", info.parameters[0].c_type)),
+            std::string::npos)
             << error.message();
         const size_t start = error.message().find(": ") + 2;
         return error.message().substr(start, error.message().find(" of argument") - start);
@@ -121,7 +122,7 @@ TEST(Pack, FloatsIntoIntegersOnlyWhole) {
 }
 
 TEST(Pack, FloatsIntoFloats) {
-    EXPECT_EQ(arrives<float>(kFloat, Float(0.1)), "0.1");   // a Python float always goes
+    EXPECT_EQ(arrives<float>(kFloat, Float(0.1)), "0.1");  // a Python float always goes
     EXPECT_EQ(arrives<float>(kFloat, Float(0.5, 4)), "0.5");
     EXPECT_EQ(arrives<float>(kFloat, Float(0.5, 8)), kWrongSize);
     EXPECT_EQ(arrives<float>(kFloat, Float(1e300)), "inf");
@@ -172,7 +173,7 @@ TEST(Pack, Pointers) {
 TEST(Pack, Structs) {
     const float bytes[3] = {1, 2, 3};
     PackedValue place;
-    EXPECT_EQ(pack_argument(kStruct, 0, Bytes(bytes, 12), place), bytes);   // not copied
+    EXPECT_EQ(pack_argument(kStruct, 0, Bytes(bytes, 12), place), bytes);  // not copied
     EXPECT_EQ(arrives<float>(kStruct, Bytes(bytes, 8)), kWrongSize);
     EXPECT_EQ(arrives<float>(kFloat, Bytes(bytes, 4)), kType);
     EXPECT_EQ(arrives<float>(kStruct, Int(1)), kType);

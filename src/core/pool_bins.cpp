@@ -8,7 +8,7 @@ namespace trilane::core {
 size_t Bins::bin_of(size_t nbytes) {
     const size_t units = nbytes / kUnit;
     if (units <= kExact) return units - 1;
-    const size_t log = static_cast<size_t>(std::bit_width(units)) - 1;   // >= 7
+    const size_t log = static_cast<size_t>(std::bit_width(units)) - 1;  // >= 7
     return kExact + (log - 7) * 8 + ((units >> (log - 3)) & 7);
 }
 
@@ -65,7 +65,7 @@ Chunk* Bins::any() const {
 
 Chunk* ChunkStore::take() {
     if (free_.empty()) {
-        if (free_.capacity() <= chunks_.size())   // so that give_back() never allocates
+        if (free_.capacity() <= chunks_.size())  // so that give_back() never allocates
             free_.reserve(2 * chunks_.size() + 64);
         chunks_.emplace_back();
         return &chunks_.back();

@@ -24,13 +24,13 @@ struct Chunk {
     Chunk* after = nullptr;
     Chunk* bin_before = nullptr;
     Chunk* bin_after = nullptr;
-    Arena* arena = nullptr;   // where it is free, or will be
+    Arena* arena = nullptr;  // where it is free, or will be
     State state = State::Live;
-    bool direct = false;      // not pooled: goes back to the device when freed
+    bool direct = false;  // not pooled: goes back to the device when freed
 };
 
-// Sizes are multiples of `kUnit`. Up to 64 KiB each size has its bin, above there are eight bins for
-// each power of two.
+// Sizes are multiples of `kUnit`. Up to 64 KiB each size has its bin, above there are eight bins
+// for each power of two.
 class Bins {
   public:
     static constexpr size_t kUnit = 512;

@@ -20,7 +20,7 @@ struct Program {
     // "--use_fast_math", "-lineinfo", "-G", "-rdc=true", "--maxrregcount=32". A device refuses an
     // option that it does not know with CompileError naming it, and ignores those without meaning.
     std::vector<std::string> options;
-    std::vector<Header> headers;        // files that exist in memory only
+    std::vector<Header> headers;                // files that exist in memory only
     std::vector<std::string> name_expressions;  // "kernel<float, 3>": lowered names in Image
 };
 

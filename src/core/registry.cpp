@@ -13,15 +13,15 @@ namespace trilane::core {
 namespace {
 
 struct Choice {
-    std::optional<DeviceType> type;   // none: the best there is
-    int count = 0;                    // after the colon; 0: none given
+    std::optional<DeviceType> type;  // none: the best there is
+    int count = 0;                   // after the colon; 0: none given
 };
 
 struct Slot {
     size_t factory = 0;
     int ordinal = 0;
     std::mutex creation;
-    ContextPtr context;   // guarded by `creation`, read under it
+    ContextPtr context;  // guarded by `creation`, read under it
 };
 
 struct Registry {
@@ -59,8 +59,8 @@ Choice read_choice() {
         const char* first = text->data() + colon + 1;
         const char* last = text->data() + text->size();
         const auto [end, error] = std::from_chars(first, last, choice.count);
-        good = good && error == std::errc{} && end == last && choice.count >= 1 &&
-               choice.count <= 64;
+        good =
+            good && error == std::errc{} && end == last && choice.count >= 1 && choice.count <= 64;
     }
     if (!good)
         throw_error(ErrorKind::InvalidArgument,
@@ -80,7 +80,8 @@ void probe(Registry& r) {
         const DeviceType type = r.factories[i].type;
         return type == DeviceType::Cuda ? 0 : type == DeviceType::Cpu ? 1 : 2;
     };
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return rank(a) < rank(b); });
     std::vector<DeviceTypeState> states;
     std::vector<std::shared_ptr<Slot>> slots;
     for (const size_t i : order) {
@@ -112,10 +113,9 @@ void probe(Registry& r) {
 [[noreturn]] void throw_no_device(const Registry& r) {
     std::string reasons;
     for (const DeviceTypeState& state : r.states)
-        reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ",
-                               device_type_name(state.type),
-                               state.count > 0 ? "there, but TRILANE_DEVICE excludes it"
-                                               : state.why_not.c_str());
+        reasons += fmt::format(
+            "{}{}: {}", reasons.empty() ? "" : "; ", device_type_name(state.type),
+            state.count > 0 ? "there, but TRILANE_DEVICE excludes it" : state.why_not.c_str());
     throw_error(ErrorKind::DeviceError, "no device: {}: 'trilane info' says more",
                 reasons.empty() ? "this build has no device" : reasons);
 }

@@ -23,17 +23,17 @@ struct DeviceFactory {
 
 void register_device_factory(DeviceFactory factory);
 
-int device_count();                     // never throws for want of a GPU
-ContextPtr context_of(int index);       // made on first use; InvalidArgument if out of range
+int device_count();                       // never throws for want of a GPU
+ContextPtr context_of(int index);         // made on first use; InvalidArgument if out of range
 std::vector<ContextPtr> live_contexts();  // those made so far
 
 struct DeviceTypeState {
     DeviceType type;
     int count;
-    std::string why_not;                // why there is none, and how to get it
+    std::string why_not;  // why there is none, and how to get it
 };
-std::vector<DeviceTypeState> describe_device_types();   // for `trilane info`
+std::vector<DeviceTypeState> describe_device_types();  // for `trilane info`
 
-void reset_registry_for_tests();        // drops contexts and factories
+void reset_registry_for_tests();  // drops contexts and factories
 
 }  // namespace trilane::core

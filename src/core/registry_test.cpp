@@ -20,22 +20,24 @@ class Registry : public ::testing::Test {
     void TearDown() override { choose(nullptr); }
     // Starts anew with TRILANE_DEVICE set to `value`.
     void choose(const char* value) {
-        if (value == nullptr) ::unsetenv("TRILANE_DEVICE");
-        else ::setenv("TRILANE_DEVICE", value, 1);
+        if (value == nullptr)
+            ::unsetenv("TRILANE_DEVICE");
+        else
+            ::setenv("TRILANE_DEVICE", value, 1);
         reset_registry_for_tests();
         created = 0;
     }
     void add(DeviceType type, int count, const char* why_not = "") {
-        register_device_factory(
-            {type,
-             [=](int asked, std::string& why) {
-                 why = why_not;
-                 return type == DeviceType::Cpu && asked > 0 ? asked : count;
-             },
-             [this, type](int ordinal) {
-                 ++created;
-                 return testing::make_fake_device(std::make_shared<FakeMachine>(), ordinal, type);
-             }});
+        register_device_factory({type,
+                                 [=](int asked, std::string& why) {
+                                     why = why_not;
+                                     return type == DeviceType::Cpu && asked > 0 ? asked : count;
+                                 },
+                                 [this, type](int ordinal) {
+                                     ++created;
+                                     return testing::make_fake_device(
+                                         std::make_shared<FakeMachine>(), ordinal, type);
+                                 }});
     }
     std::atomic<int> created{0};
 };
@@ -109,11 +111,10 @@ TEST_F(Registry, NoFactoryAtAll) {
 }
 
 TEST_F(Registry, AProbeThatThrowsIsAReason) {
-    register_device_factory({DeviceType::Cuda,
-                             [](int, std::string&) -> int {
-                                 throw_error(ErrorKind::DeviceError, "driver too old");
-                             },
-                             nullptr});
+    register_device_factory(
+        {DeviceType::Cuda,
+         [](int, std::string&) -> int { throw_error(ErrorKind::DeviceError, "driver too old"); },
+         nullptr});
     add(DeviceType::Cpu, 1);
     EXPECT_EQ(device_count(), 1);
     EXPECT_EQ(describe_device_types().at(0).why_not, "driver too old");
@@ -131,12 +132,12 @@ TEST_F(Registry, AContextIsMadeOnceByWhicheverThreadComesFirst) {
 
 TEST_F(Registry, ADeviceThatCannotBeOpenedMayBeTriedAgain) {
     int attempts = 0;
-    register_device_factory(
-        {DeviceType::Cpu, [](int, std::string&) { return 1; },
-         [&](int ordinal) {
-             if (++attempts == 1) throw_error(ErrorKind::DeviceError, "busy");
-             return testing::make_fake_device(std::make_shared<FakeMachine>(), ordinal);
-         }});
+    register_device_factory({DeviceType::Cpu, [](int, std::string&) { return 1; },
+                             [&](int ordinal) {
+                                 if (++attempts == 1) throw_error(ErrorKind::DeviceError, "busy");
+                                 return testing::make_fake_device(std::make_shared<FakeMachine>(),
+                                                                  ordinal);
+                             }});
     EXPECT_ERROR(context_of(0), DeviceError, "busy");
     EXPECT_NE(context_of(0), nullptr);
 }

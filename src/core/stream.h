@@ -15,8 +15,8 @@ using EventPtr = std::shared_ptr<Event>;
 class Stream {
   public:
     static StreamPtr create(const ContextPtr& context, bool non_blocking = false, int priority = 0);
-    // A stream of another library: never destroyed here, and it must stay alive as long as the handle
-    // and what was allocated on it. 0 gives the default stream.
+    // A stream of another library: never destroyed here, and it must stay alive as long as the
+    // handle and what was allocated on it. 0 gives the default stream.
     static StreamPtr wrap(const ContextPtr& context, RawStream raw);
     ~Stream();
 
@@ -55,7 +55,7 @@ class Event {
     void record(const Stream& stream);
     bool done();
     void synchronize();
-    float elapsed_ms_since(const Event& start);   // InvalidArgument if not recorded or no timing
+    float elapsed_ms_since(const Event& start);  // InvalidArgument if not recorded or no timing
 
   private:
     Event(ContextPtr context, RawEvent raw, bool timing);

@@ -74,7 +74,7 @@ TEST_F(StreamTest, KeepsItsContextAlive) {
     stream.reset();
     EXPECT_EQ(machine.use_count(), 2);
     event.reset();
-    EXPECT_EQ(machine.use_count(), 1);   // the device went with the last handle
+    EXPECT_EQ(machine.use_count(), 1);  // the device went with the last handle
     EXPECT_TRUE(machine->nothing_alive());
 }
 
@@ -107,7 +107,7 @@ TEST_F(StreamTest, ElapsedTimeWantsTwoRecordedTimingEvents) {
     EXPECT_ERROR(stop->elapsed_ms_since(*start), InvalidArgument, "end event", "never recorded");
     context->default_stream()->host_function([] {});
     stop->record(*context->default_stream());
-    EXPECT_EQ(stop->elapsed_ms_since(*start), 1.0f);   // the fake device counts work
+    EXPECT_EQ(stop->elapsed_ms_since(*start), 1.0f);  // the fake device counts work
     EXPECT_ERROR(stop->elapsed_ms_since(*untimed), InvalidArgument, "start event", "timing");
 }
 

@@ -34,7 +34,6 @@ inline ::testing::AssertionResult throws_error(const std::function<void()>& func
 
 }  // namespace trilane::core::testing
 
-#define EXPECT_ERROR(expression, kind, ...)                                             \
-    EXPECT_TRUE(::trilane::core::testing::throws_error([&] { (void)(expression); },     \
-                                                       ::trilane::core::ErrorKind::kind, \
-                                                       {__VA_ARGS__}))
+#define EXPECT_ERROR(expression, kind, ...)             \
+    EXPECT_TRUE(::trilane::core::testing::throws_error( \
+        [&] { (void)(expression); }, ::trilane::core::ErrorKind::kind, {__VA_ARGS__}))

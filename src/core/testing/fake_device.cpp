@@ -98,7 +98,7 @@ class FakeDevice final : public Device {
         const Counted c(*m, "free");
         m->submit(stream, [machine = m.get(), address] {
             const auto found = machine->memory.find(address);
-            if (found == machine->memory.end()) std::abort();   // freed twice or never allocated
+            if (found == machine->memory.end()) std::abort();  // freed twice or never allocated
             machine->used -= found->second;
             machine->memory.erase(found);
             std::free(reinterpret_cast<void*>(address));
@@ -238,7 +238,7 @@ class FakeDevice final : public Device {
             const Entry e(*m, "compile");
             hook = m->on_compile;
         }
-        if (hook) hook(program);   // outside the lock: tests compile in several threads
+        if (hook) hook(program);  // outside the lock: tests compile in several threads
         if (program.source.find("#error") != std::string::npos)
             throw_error_with_detail(ErrorKind::CompileError, "compile: kernel.cu(1): error",
                                     "kernel.cu(1): error: #error");
@@ -331,7 +331,7 @@ class FakeDevice final : public Device {
     };
     FakeMachine::Stream& live(RawStream stream) {
         FakeMachine::Stream& s = m->streams[stream];
-        if (s.destroyed) std::abort();   // used after it was destroyed
+        if (s.destroyed) std::abort();  // used after it was destroyed
         return s;
     }
     FakeMachinePtr m;

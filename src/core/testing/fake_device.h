@@ -1,6 +1,6 @@
-// A device made of host memory and C++ functions, for tests of everything above a Device: no GPU, no
-// compiler. Its streams can be held, so that work stays in flight until a test lets it go on, and
-// any call can be told to fail.
+// A device made of host memory and C++ functions, for tests of everything above a Device: no GPU,
+// no compiler. Its streams can be held, so that work stays in flight until a test lets it go on,
+// and any call can be told to fail.
 #pragma once
 
 #include <deque>
@@ -36,7 +36,7 @@ struct FakeMachine {
     };
     struct Event {
         RawStream stream = 0;
-        uint64_t position = 0;     // of `submitted` when it was recorded
+        uint64_t position = 0;  // of `submitted` when it was recorded
         bool recorded = false, timing = false;
     };
     struct Note {
@@ -45,19 +45,19 @@ struct FakeMachine {
     };
 
     std::recursive_mutex mutex;
-    size_t capacity = size_t{1} << 30;      // device memory, bytes
+    size_t capacity = size_t{1} << 30;  // device memory, bytes
     size_t used = 0;
-    bool hold = false;                      // streams keep their work until finish() or a wait
-    std::map<std::string, FakeKernel, std::less<>> kernels;     // by name
-    std::map<std::string, std::string, std::less<>> globals;    // name -> initial bytes
+    bool hold = false;  // streams keep their work until finish() or a wait
+    std::map<std::string, FakeKernel, std::less<>> kernels;   // by name
+    std::map<std::string, std::string, std::less<>> globals;  // name -> initial bytes
     std::string compiler = "fake 1";
-    std::vector<std::string> disk_files;    // what compile() says it read
+    std::vector<std::string> disk_files;  // what compile() says it read
     std::function<void(const Program&)> on_compile;
 
     // --- what is alive, and what was called
     std::map<DevicePtr, size_t> memory;
     std::map<void*, size_t> host_memory;
-    std::map<RawStream, Stream> streams;    // 0 is the null stream
+    std::map<RawStream, Stream> streams;  // 0 is the null stream
     std::map<RawEvent, Event> events;
     std::map<RawModule, Image> modules;
     std::map<DevicePtr, Note> notes;
@@ -67,10 +67,10 @@ struct FakeMachine {
     // The n-th call from now (1 is the next) of `entry`, or of any that may throw if it is "*",
     // fails once with `kind`.
     void fail(std::string entry, int n, ErrorKind kind = ErrorKind::DeviceError);
-    bool has_failed();                      // whether what fail() ordered has happened
-    void finish(RawStream stream);          // does all its held work
+    bool has_failed();              // whether what fail() ordered has happened
+    void finish(RawStream stream);  // does all its held work
     int calls_of(std::string_view entry);
-    bool nothing_alive();                   // no memory, host memory, stream, event, module, note
+    bool nothing_alive();  // no memory, host memory, stream, event, module, note
 
   private:
     friend class FakeDevice;

@@ -24,8 +24,10 @@ class ScopedVariable {
 
   private:
     void put(const char* value) {
-        if (value == nullptr) ::unsetenv(name_.c_str());
-        else ::setenv(name_.c_str(), value, 1);
+        if (value == nullptr)
+            ::unsetenv(name_.c_str());
+        else
+            ::setenv(name_.c_str(), value, 1);
         reset_env_for_tests();
     }
     std::string name_;

@@ -11,7 +11,8 @@ namespace trilane::core::testing {
 class TemporaryDirectory {
   public:
     TemporaryDirectory() {
-        std::string name = (std::filesystem::temp_directory_path() / "trilane-test-XXXXXX").string();
+        std::string name =
+            (std::filesystem::temp_directory_path() / "trilane-test-XXXXXX").string();
         path_ = ::mkdtemp(name.data());
     }
     ~TemporaryDirectory() {
