@@ -13,6 +13,7 @@
 
 #include "core/env.h"
 #include "core/error.h"
+#include "devices/cpu/lower/coroutine_shape.h"
 #include "devices/cpu/lower/loop_shape.h"
 #include "devices/cpu/lower/passes.h"
 #include "devices/cpu/lower/prepare.h"
@@ -87,8 +88,13 @@ class Lowering {
         SharedLayout layout = layout_shared(module_, kernel, outlined_);
         lowered.static_shared_bytes = layout.static_bytes;
         lowered.dynamic_shared_align = layout.dynamic_align;
-        lowered.shape = BlockShape::Loop;
-        shape_as_loop(*kernel, layout, lowered);
+        if (needs_coroutines(*kernel, optimizer_)) {
+            lowered.shape = BlockShape::Coroutine;
+            shape_as_coroutines(*kernel, layout, lowered);
+        } else {
+            lowered.shape = BlockShape::Loop;
+            shape_as_loop(*kernel, layout, lowered);
+        }
         kernel->replaceAllUsesWith(PoisonValue::get(kernel->getType()));
         optimizer_.forget(*kernel);
         kernel->eraseFromParent();
@@ -109,6 +115,29 @@ class Lowering {
         optimizer_.optimize(*function);
         mark_threads_independent(*function, optimizer_);
         optimizer_.vectorize(*function);
+    }
+
+    void shape_as_coroutines(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
+        Function* function = nullptr;
+        {
+            Stopwatch watch(times.shape_ns);
+            mark_volatile_shared(kernel);
+            function = build_coroutine_body(kernel, layout, lowered.entry_symbol);
+        }
+        {
+            Stopwatch watch(times.optimize_ns);
+            optimizer_.simplify(*function);
+            optimizer_.optimize(*function);
+        }
+        Stopwatch watch(times.shape_ns);
+        insert_suspensions(*function, optimizer_, lowered);
+        optimizer_.split_coroutines(module_);
+        Function* resume = finish_coroutine(*function, lowered);
+        for (Function* part : {function, resume}) {
+            if (part == nullptr) continue;
+            optimizer_.forget(*part);
+            optimizer_.simplify(*part);
+        }
     }
 
     void finish() {

@@ -26,8 +26,10 @@ uint64_t now_ns() {
 
 // Worth waking others: waking and waiting costs about this much.
 constexpr uint64_t kWorthWakingNs = 20000;
-// Blocks side by side per thread when blocks wait for one another, unless all must be there.
-constexpr size_t kResidentBlocks = 64;
+// Blocks side by side per thread when blocks wait for one another, unless all must be there: as many
+// as fit into this much memory, more than a GPU holds.
+constexpr size_t kResidentBytes = size_t{256} << 20;
+constexpr size_t kLeastResidentBlocks = 64;
 
 }  // namespace
 
@@ -145,11 +147,12 @@ class Participant {
                 &call, fault);
             if (!fine) {
                 bool aborted = fault.signal == 0;
-                launch_.fail(aborted ? fault.message
-                                     : describe_fault(launch_, *running, fault));
+                launch_.fail(aborted || running == nullptr
+                                 ? fault.message
+                                 : describe_fault(launch_, *running, fault));
             }
-        } catch (const core::Error& error) {
-            launch_.fail(error.message());
+        } catch (const std::exception& error) {
+            launch_.fail(error.what());
         }
         running = nullptr;
     }
@@ -239,7 +242,11 @@ class Participant {
     void side_by_side(Offer& offer) {
         std::vector<ResidentBlock*>& active = active_blocks();
         active.clear();
-        size_t limit = launch_.cooperative ? SIZE_MAX : kResidentBlocks;
+        size_t per_block = launch_.block.count() * BlockRun::stride(kernel_) +
+                           kernel_.dynamic_offset() + launch_.dynamic_shared;
+        size_t limit = launch_.cooperative
+                           ? SIZE_MAX
+                           : std::max(kLeastResidentBlocks, kResidentBytes / per_block);
         bool more = true;
         for (size_t used = 0;;) {
             bool moved = false;
