@@ -173,6 +173,7 @@ TEST_F(Launch, GuardsMemoryUsedOnOtherStreams) {
     const FunctionPtr f = doubling();
     BufferPtr a = Buffer::allocate(stream, 12);
     const DevicePtr address = a->address();
+    fill(*a, 0, 0, 4, 3, stream);
     LaunchConfig config = shape({1, 1, 1}, {1, 1, 1});
     config.stream = Stream::create(context);
     machine->hold = true;

@@ -329,8 +329,7 @@ TEST_F(Pool, ALostDeviceLosesBlocksButThrowsNothing) {
     x.reset();  // reported on stderr, not thrown
     EXPECT_EQ(stats().live_buffers, 0u);
     EXPECT_EQ(stats().free_bytes, 0u);  // never used again
-    machine->memory.clear();            // the block is lost for good
-    machine->used = 0;
+    machine->lose_memory();             // the block is lost for good
 }
 
 }  // namespace

@@ -13,6 +13,15 @@ void FakeMachine::fail(std::string entry, int n, ErrorKind kind) {
     fail_kind_ = kind;
 }
 
+void FakeMachine::lose_memory() {
+    std::lock_guard lock(mutex);
+    for (const auto& [address, nbytes] : memory) std::free(reinterpret_cast<void*>(address));
+    for (const auto& [address, nbytes] : host_memory) std::free(address);
+    memory.clear();
+    host_memory.clear();
+    used = 0;
+}
+
 bool FakeMachine::has_failed() {
     std::lock_guard lock(mutex);
     return fail_in_ == 0;

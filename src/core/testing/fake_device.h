@@ -44,6 +44,8 @@ struct FakeMachine {
         std::string name;
     };
 
+    ~FakeMachine() { lose_memory(); }
+
     std::recursive_mutex mutex;
     size_t capacity = size_t{1} << 30;  // device memory, bytes
     size_t used = 0;
@@ -67,6 +69,7 @@ struct FakeMachine {
     // The n-th call from now (1 is the next) of `entry`, or of any that may throw if it is "*",
     // fails once with `kind`.
     void fail(std::string entry, int n, ErrorKind kind = ErrorKind::DeviceError);
+    void lose_memory();             // all that is allocated: what a lost device leaves
     bool has_failed();              // whether what fail() ordered has happened
     void finish(RawStream stream);  // does all its held work
     int calls_of(std::string_view entry);
