@@ -100,7 +100,7 @@ kernel("operator_overloads", f"{_T} float2 a = make_float2(t, 1), b = a + a * 2.
 kernel("kernel_heap", f"""{_T} int* a = (int*)malloc(8 * sizeof(int)); for (int i = 0; i < 8; ++i) a[i] = t + i; int s = 0;
        for (int i = 0; i < 8; ++i) s += a[i]; free(a); int* b = new int[2]; b[0] = t; s += b[0]; delete[] b; p0[t] = s;""", [Z], 9 * T + 28)
 kernel("byte_copies", f"{_T} char a[16], b[16]; memset(a, t, 16); memcpy(b, a, 16); b[3] = 1; memmove(b + 1, b, 8); "
-       "p0[t] = b[0] + b[4] * 100 + memcmp(a, a, 16);", [Z], T + 100)
+       "p0[t] = b[0] + b[4] * 100 + memcmp(a, a, 16);", [Z], T + 100, head="#include <string.h>")
 kernel("ldg_and_friends", f"{_T} p0[t] = __ldg(p1 + t) + __ldcg(p1 + t) + __ldcs(p1); __stcg(p0 + t, p0[t] + 1);", [Z, T.astype("int32")], 2 * T + 1)
 kernel("restrict_and_const", f"{_T} g(p0, p1, t);", [Z, (T + 5).astype("int32")], T + 5,
        head="__device__ __forceinline__ void g(int* __restrict__ o, const int* __restrict__ a, int i) { o[i] = a[i]; }")

@@ -41,9 +41,9 @@ kernel("shfl_varying_lane", f"{_L} p0[l] = __shfl_sync({FULL}, p1[l], p2[l]);",
        (((LANES * 11 + 5) % 40) % 32) * 7)
 kernel("shfl_lane_wraps", f"{_L} p0[l] = __shfl_sync({FULL}, l, 35) * 100 + __shfl_sync({FULL}, l, -1);",
        [np.zeros(32, "int32")], np.full(32, 331))
-kernel("shfl_half_warp_mask", f"{_L} if (l < 16) p0[l] = __shfl_down_sync(0xffffu, l, 4); else p0[l] = "
+kernel("shfl_half_warp_mask", f"{_L} if (l < 16) p0[l] = __shfl_down_sync(0xffffu, l, 4, 16); else p0[l] = "
        "__shfl_up_sync(0xffff0000u, l, 2, 16);", [np.zeros(32, "int32")],
-       np.where(LANES < 16, np.where(LANES + 4 < 32, LANES + 4, LANES), np.where(LANES % 16 >= 2, LANES - 2, LANES)))
+       np.where(LANES < 16, np.where(LANES < 12, LANES + 4, LANES), np.where(LANES % 16 >= 2, LANES - 2, LANES)))
 kernel("shfl_odd_lanes", f"{_L} p0[l] = -1; if (l & 1) p0[l] = __shfl_sync(0xaaaaaaaau, l * l, 9);",
        [np.zeros(32, "int32")], np.where(LANES & 1, 81, -1))
 kernel("shfl_in_loop_sum", f"{_L} int v = p1[l]; for (int k = 16; k > 0; k /= 2) v += __shfl_down_sync({FULL}, v, k);\n"

@@ -22,11 +22,18 @@ from tests.kernels.all_cases import CASES
 from tests.kernels.case import Case, differences
 
 TOOLKIT = Path(os.environ.get("CUDA_PATH", "/usr/local/cuda"))
-# Headers that nvcc takes from the host: NVRTC has none, so their macros are given here.
+# Headers that nvcc takes from the host: NVRTC has none, so what the cases use of them is given here.
 HOST_HEADERS = {
     "limits.h": "#define INT_MAX 2147483647\n#define INT_MIN (-INT_MAX - 1)\n",
     "float.h": "",
-    "math.h": "",
+    "math.h": "template <class T> __device__ bool isnormal(T x) { return isfinite(x) && "
+    "fabs(x) >= (sizeof(T) == 4 ? 0x1p-126 : 0x1p-1022); }\n",
+    "cmath": "namespace std { using ::sqrt; using ::abs; using ::pow; using ::max; }\n",
+    "string.h": "__device__ inline void* memmove(void* t, const void* f, size_t n) { char* a = (char*)t;"
+    " const char* b = (const char*)f; if (a < b) for (size_t i = 0; i < n; ++i) a[i] = b[i];"
+    " else for (size_t i = n; i > 0; --i) a[i - 1] = b[i - 1]; return t; }\n"
+    "__device__ inline int memcmp(const void* a, const void* b, size_t n) { for (size_t i = 0; i < n;"
+    " ++i) if (((char*)a)[i] != ((char*)b)[i]) return 1; return 0; }\n",
     "assert.h": "",
 }
 
