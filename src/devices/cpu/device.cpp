@@ -7,7 +7,10 @@
 
 #include "core/env.h"
 #include "core/error.h"
+#include "devices/cpu/check/allocation_table.h"
+#include "devices/cpu/check/report.h"
 #include "devices/cpu/compile/front_end.h"
+#include "devices/cpu/compile/guard.h"
 #include "devices/cpu/loaded_module.h"
 #include "devices/cpu/lower/image.h"
 #include "devices/cpu/lower/lower.h"
@@ -22,8 +25,14 @@ using core::throw_error;
 CpuDevice::CpuDevice(int ordinal, const core::DeviceHooks* hooks)
     : properties_(cpu_properties(ordinal, memory_limit())),
       hooks_(hooks != nullptr ? *hooks : core::DeviceHooks{}),
-      memory_(properties_.total_memory),
-      check_(core::env_flag("TRILANE_CHECK")) {}
+      memory_(properties_.total_memory) {
+    if (core::env_flag("TRILANE_CHECK")) enable_checks();
+}
+
+void CpuDevice::enable_checks() {
+    check_ = true;
+    AllocationTable::get().enable();
+}
 
 CpuDevice::~CpuDevice() = default;
 
@@ -33,13 +42,15 @@ std::string CpuDevice::compiler_id() {
 }
 
 core::Image CpuDevice::compile(const core::Program& program) {
-    FrontEndResult front = run_front_end(program, check_);
     core::Image image;
-    image.format = "cpu-object";
-    image.lowered_names = front.lowered_names;
-    image.log = front.log;
-    LoweredModule lowered = lower(std::move(front));
-    image.bytes = encode_module(lowered);
+    run_guarded("compile", [&] {
+        FrontEndResult front = run_front_end(program, check_);
+        image.format = "cpu-object";
+        image.lowered_names = front.lowered_names;
+        image.log = front.log;
+        LoweredModule lowered = lower(std::move(front));
+        image.bytes = encode_module(lowered);
+    });
     return image;
 }
 
@@ -172,11 +183,16 @@ int CpuDevice::occupancy(core::RawFunction function, int block_threads, size_t s
     return model_occupancy(block_threads, kernel->lowered.static_shared_bytes + shared_bytes);
 }
 
-void CpuDevice::note_allocation(core::DevicePtr, size_t, std::string_view) {}
-void CpuDevice::forget_allocation(core::DevicePtr) noexcept {}
+void CpuDevice::note_allocation(core::DevicePtr address, size_t nbytes, std::string_view name) {
+    AllocationTable::get().note(address, nbytes, name);
+}
+
+void CpuDevice::forget_allocation(core::DevicePtr address) noexcept {
+    AllocationTable::get().forget(address);
+}
 
 std::vector<core::CheckReport> CpuDevice::take_check_reports() {
-    return {};
+    return CheckReports::get().take();
 }
 
 std::vector<std::pair<std::string, std::string>> CpuDevice::describe() {

@@ -75,6 +75,8 @@ class CpuDevice : public core::Device {
     int occupancy(core::RawFunction function, int block_threads, size_t shared_bytes) override;
 
     std::vector<core::CheckReport> take_check_reports() override;
+    // As TRILANE_CHECK=1 does at creation: for programs compiled and memory noted from now on.
+    void enable_checks();
     std::vector<std::pair<std::string, std::string>> describe() override;
 
   private:

@@ -165,9 +165,12 @@ void CpuDevice::free(core::DevicePtr address, core::RawStream) noexcept {
     memory_.free(address);
 }
 void* CpuDevice::allocate_host(size_t nbytes, unsigned) {
-    return memory_.allocate_host(nbytes);
+    void* address = memory_.allocate_host(nbytes);
+    note_allocation(reinterpret_cast<core::DevicePtr>(address), nbytes, "pinned memory");
+    return address;
 }
 void CpuDevice::free_host(void* address) noexcept {
+    forget_allocation(reinterpret_cast<core::DevicePtr>(address));
     memory_.free_host(address);
 }
 core::DevicePtr CpuDevice::host_device_pointer(void* address) {
@@ -178,8 +181,10 @@ core::DevicePtr CpuDevice::host_device_pointer(void* address) {
 }
 void CpuDevice::register_host(void* address, size_t nbytes, unsigned) {
     memory_.register_host(address, nbytes);
+    note_allocation(reinterpret_cast<core::DevicePtr>(address), nbytes, "registered memory");
 }
 void CpuDevice::unregister_host(void* address) noexcept {
+    forget_allocation(reinterpret_cast<core::DevicePtr>(address));
     if (!memory_.unregister_host(address))
         core::report_cleanup_failure("unregister_host", "the memory is not registered");
 }

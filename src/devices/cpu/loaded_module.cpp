@@ -4,6 +4,7 @@
 #include <llvm/Demangle/Demangle.h>
 
 #include "core/error.h"
+#include "devices/cpu/check/allocation_table.h"
 #include "devices/cpu/lower/image.h"
 #include "devices/cpu/lower/target.h"
 
@@ -52,7 +53,15 @@ std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
         module->kernels_.push_back(std::move(loaded));
     }
     module->globals_ = std::move(lowered.globals);
+    if (AllocationTable::get().enabled()) {
+        module->check_ranges_ = static_cast<CheckRanges*>(module->object_->address(kCheckRanges));
+        if (module->check_ranges_ != nullptr) note_module_ranges(*module->check_ranges_);
+    }
     return module;
+}
+
+LoadedModule::~LoadedModule() {
+    if (check_ranges_ != nullptr) forget_module_ranges(*check_ranges_);
 }
 
 LoadedKernel* LoadedModule::kernel(std::string_view name) {

@@ -10,6 +10,7 @@
 
 #include "core/device.h"
 #include "core/image.h"
+#include "devices/cpu/check/check_entries.h"
 #include "devices/cpu/run/kernel.h"
 #include "devices/cpu/run/loader.h"
 
@@ -19,6 +20,7 @@ class LoadedModule {
   public:
     // InvalidArgument for images that are not of this device or not for this machine.
     static std::unique_ptr<LoadedModule> load(const core::Image& image);
+    ~LoadedModule();
     core::FunctionInfo function(std::string_view name);   // NotFound lists what there is
     core::SymbolInfo global(std::string_view name);
     std::vector<std::string> function_names() const;
@@ -29,6 +31,7 @@ class LoadedModule {
     std::unique_ptr<LoadedObject> object_;
     std::deque<LoadedKernel> kernels_;       // addresses are handles
     std::vector<LoweredGlobal> globals_;
+    const CheckRanges* check_ranges_ = nullptr;   // of a module with checks
 };
 
 }  // namespace trilane::cpu

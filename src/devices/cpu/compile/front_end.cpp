@@ -12,6 +12,7 @@
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/Preprocessor.h"
 #include "core/error.h"
+#include "devices/cpu/check/instrument.h"
 #include "devices/cpu/compile/compiler.h"
 #include "devices/cpu/compile/constant_operands.h"
 #include "devices/cpu/compile/guard.h"
@@ -236,6 +237,7 @@ FrontEndResult compile(const core::Program& program, bool check) {
     bool succeeded = run_clang(run, action, result.log);
     if (!succeeded || !result.module) throw_compile_error(result.log);
     apply_gpu_semantics(*result.module);
+    if (check) instrument_accesses(*result.module, result.kernels);
     return result;
 }
 

@@ -83,6 +83,7 @@ class RecoveryEnabled {
 }  // namespace
 
 void run_guarded(const char* what, const std::function<void()>& work) {
+    if (t_fatal_message != nullptr) return work();
     RecoveryEnabled enabled;
     std::exception_ptr thrown;
     std::string fatal;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "devices/cpu/check/allocation_table.h"
 #include "devices/cpu/run/fault.h"
 #include "devices/cpu/run/kernel.h"
 #include "devices/cpu/run/pool.h"
@@ -103,10 +104,14 @@ void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
 }
 
 void* trilane_rt_malloc(uint64_t nbytes) {
-    return nbytes == 0 ? nullptr : std::aligned_alloc(16, (nbytes + 15) / 16 * 16);
+    if (nbytes == 0) return nullptr;
+    void* address = std::aligned_alloc(16, (nbytes + 15) / 16 * 16);
+    AllocationTable::get().note(reinterpret_cast<uint64_t>(address), nbytes, "malloc");
+    return address;
 }
 
 void trilane_rt_free(void* address) {
+    AllocationTable::get().forget(reinterpret_cast<uint64_t>(address));
     std::free(address);
 }
 

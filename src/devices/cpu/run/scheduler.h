@@ -25,6 +25,11 @@ class BlockRun {
     // Bytes per thread: its state and its frame.
     static size_t stride(const LoadedKernel& kernel);
     ThreadState& thread(uint32_t linear);
+    // The address lies in the threads' frames, where their local variables are.
+    bool holds(const void* address) const {
+        auto* byte = static_cast<const uint8_t*>(address);
+        return frames_ != nullptr && byte >= frames_ && byte < frames_ + threads_ * stride_;
+    }
 
   private:
     struct Warp {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "devices/cpu/check/check_entries.h"
 #include "devices/cpu/run/runtime_symbols.h"
 #include "devices/cpu/run/support_routines.h"
 
@@ -95,6 +96,10 @@ const RuntimeSymbol kEntries[] = {
     {"__trl_rt_nsmid", address_of(trilane_rt_nsmid)},
     {"__trl_rt_clock", address_of(trilane_rt_clock)},
     {"__trl_rt_trap", address_of(trilane_rt_trap)},
+    {"__trl_rt_check_begin", address_of(trilane_rt_check_begin)},
+    {"__trl_rt_check_size", address_of(trilane_rt_check_size)},
+    {"__trl_rt_check_dynamic_shared", address_of(trilane_rt_check_dynamic_shared)},
+    {"__trl_rt_check_access", address_of(trilane_rt_check_access)},
     {"vprintf", address_of(trilane_rt_vprintf)},
     {"__assertfail", address_of(trilane_rt_assertfail)},
     {"malloc", address_of(trilane_rt_malloc)},
