@@ -5,7 +5,7 @@
 #include <llvm/ADT/StringMap.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/Demangle/Demangle.h>
-#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -313,6 +313,7 @@ void instrument_accesses(Module& module, const std::vector<KernelDescription>& k
     inline_into_kernels(module, kernels);
     promote_locals(module);
     Instrumenter(module, kernels).run();
+    StripDebugInfo(module);  // the places are in the sites now
 }
 
 }  // namespace trilane::cpu

@@ -12,7 +12,8 @@ namespace trilane::cpu {
 // Accesses at constant places inside variables of known size need no test. Bounds are those of the
 // array that the pointer came from: the allocation behind a kernel's argument, the shared or local
 // array or the variable that is named; of a pointer of unknown origin, of whatever array it points
-// into. Needs line tables for the places in reports.
+// into. Needs line tables for the places in reports,
+// and takes them out of the module.
 void instrument_accesses(llvm::Module& module, const std::vector<KernelDescription>& kernels);
 
 }  // namespace trilane::cpu

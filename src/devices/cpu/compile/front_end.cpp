@@ -215,8 +215,7 @@ constexpr Hint kHints[] = {
 FrontEndResult compile(const core::Program& program, bool check) {
     ParsedOptions options = parse_options(program.options);
     FrontEndResult result;
-    result.options = {options.line_info || check, check, options.fmad, options.fast_math,
-                      options.optimize};
+    result.options = {check, check, options.fmad, options.fast_math, options.optimize};
     result.context = std::make_unique<llvm::LLVMContext>();
 
     std::vector<std::string> flags = language_flags(options);

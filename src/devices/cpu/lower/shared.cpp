@@ -61,6 +61,7 @@ void expand_shared_constants(Module& module) {
 SharedLayout layout_shared(Module& module, Function* kernel,
                            const std::vector<Function*>& outlined) {
     SharedLayout layout;
+    expand_shared_constants(module);
     const DataLayout& data = module.getDataLayout();
     std::set<GlobalVariable*> placed;
     for (GlobalVariable* variable : shared_variables(module)) {
@@ -78,6 +79,8 @@ SharedLayout layout_shared(Module& module, Function* kernel,
 }
 
 void lower_shared(Function& function, const SharedLayout& layout, Value* shared) {
+    // Simplification and cloning may have folded the instructions to constants again.
+    expand_shared_constants(*function.getParent());
     for (const auto& [variable, offset] : layout.offsets) {
         std::vector<Use*> uses;
         for (Use& use : variable->uses())
