@@ -9,22 +9,27 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include "core/env.h"
 #include "core/error.h"
 
 namespace trilane::core {
 namespace {
 
 constexpr char kMagic[8] = {'T', 'R', 'L', 'C', 'A', 'C', 'H', '2'};
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+constexpr uint64_t kMostEntryBytes = uint64_t{1} << 30;
 constexpr const char* kSuffix = ".image";
 constexpr const char* kTemporary = ".new-";
-constexpr time_t kStaleSeconds = 3600;
+constexpr time_t kStaleSeconds = 3600, kDay = 86400;
 
 struct Header {
     char magic[8];
@@ -75,6 +80,15 @@ bool write_all(int fd, const void* from, size_t nbytes) {
     return true;
 }
 
+uint64_t most_bytes() {
+    try {
+        const long long mib = env_int("TRILANE_CACHE_MIB", 0);
+        if (mib > 0) return static_cast<uint64_t>(mib) << 20;
+    } catch (const Error&) {  // nonsense in the variable: the cache is never an error
+    }
+    return DiskCache::kMostBytes;
+}
+
 bool is_key(const std::string& key) {
     return key.size() == 32 && key.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -92,7 +106,6 @@ DiskCache::DiskCache(std::string directory) : directory_(std::move(directory)) {
         return;
     }
     open_directory();
-    if (usable()) sweep();
 }
 
 DiskCache::~DiskCache() {
@@ -141,7 +154,7 @@ DiskCache::Outcome DiskCache::read(const std::string& key, std::string& payload)
         return Outcome::Rejected;
     const auto file_bytes = static_cast<uint64_t>(status.st_size);
     Header header;
-    if (file_bytes < sizeof header || file_bytes > kMostBytes ||
+    if (file_bytes < sizeof header || file_bytes > kMostEntryBytes ||
         !read_all(file.fd(), &header, sizeof header) ||
         std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 ||
         std::memcmp(header.key, key.data(), sizeof header.key) != 0 ||
@@ -150,12 +163,15 @@ DiskCache::Outcome DiskCache::read(const std::string& key, std::string& payload)
     std::string bytes(header.payload_bytes, '\0');
     if (!read_all(file.fd(), bytes.data(), bytes.size())) return Outcome::Rejected;
     if (hash_hex(bytes).compare(0, 32, header.hash, 32) != 0) return Outcome::Rejected;
+    if (status.st_mtime + kDay < ::time(nullptr)) ::futimens(file.fd(), nullptr);
     payload = std::move(bytes);
     return Outcome::Found;
 }
 
 bool DiskCache::write(const std::string& key, std::string_view payload) const noexcept try {
-    if (!usable() || !is_key(key) || payload.size() > kMostBytes - sizeof(Header)) return false;
+    if (!usable() || !is_key(key) || payload.size() > kMostEntryBytes - sizeof(Header))
+        return false;
+    std::call_once(swept_, [&] { sweep(); });
     static std::atomic<uint64_t> serial{0};
     const std::string temporary =
         fmt::format("{}{}-{}-{}", kTemporary, ::getpid(), serial.fetch_add(1), key);
@@ -177,23 +193,42 @@ bool DiskCache::write(const std::string& key, std::string_view payload) const no
     return false;  // no memory for the names: the cache is a convenience
 }
 
-void DiskCache::sweep() const noexcept {
+void DiskCache::sweep() const {
+    struct Old {
+        time_t time;
+        uint64_t nbytes;
+        std::string name;
+    };
     const int copy = ::openat(fd_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (copy < 0) return;
-    DIR* dir = ::fdopendir(copy);
+    const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(copy), ::closedir);
     if (dir == nullptr) {
         ::close(copy);
         return;
     }
+    std::vector<Old> entries;
+    uint64_t total = 0;
     const time_t now = ::time(nullptr);
-    while (const dirent* entry = ::readdir(dir)) {
-        if (std::strncmp(entry->d_name, kTemporary, std::strlen(kTemporary)) != 0) continue;
+    while (const dirent* entry = ::readdir(dir.get())) {
         struct stat status{};
-        if (::fstatat(fd_, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-            status.st_mtime + kStaleSeconds < now)
-            ::unlinkat(fd_, entry->d_name, 0);
+        if (::fstatat(fd_, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        const std::string_view name = entry->d_name;
+        if (name.starts_with(kTemporary)) {
+            if (status.st_mtime + kStaleSeconds < now) ::unlinkat(fd_, entry->d_name, 0);
+        } else if (name.ends_with(kSuffix)) {
+            const auto nbytes = static_cast<uint64_t>(status.st_size);
+            total += nbytes;
+            entries.push_back({status.st_mtime, nbytes, std::string(name)});
+        }
     }
-    ::closedir(dir);
+    const uint64_t most = most_bytes();
+    if (total <= most) return;
+    std::sort(entries.begin(), entries.end(),
+              [](const Old& a, const Old& b) { return a.time < b.time; });
+    for (const Old& entry : entries) {
+        if (total <= most / 4 * 3) break;
+        if (::unlinkat(fd_, entry.name.c_str(), 0) == 0) total -= entry.nbytes;
+    }
 }
 
 }  // namespace trilane::core

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,16 +25,21 @@ class DiskCache {
 
     enum class Outcome : uint8_t { Found, Absent, Rejected };
     // Rejected: there is a file, but it is damaged or not ours.
+    // An entry that is read counts as young for a day.
     Outcome read(const std::string& key, std::string& payload) const;
+    // The first write of a process also removes the oldest entries if all together are larger than
+    // `kMostBytes` or TRILANE_CACHE_MIB, down to three quarters of it.
+    static constexpr uint64_t kMostBytes = uint64_t{2} << 30;
     bool write(const std::string& key,
                std::string_view payload) const noexcept;  // false: not stored
 
   private:
     void open_directory();
-    void sweep() const noexcept;  // removes what interrupted writers left
+    void sweep() const;  // removes what interrupted writers left, and old entries if need be
     std::string directory_;
     std::string why_not_;
     int fd_ = -1;
+    mutable std::once_flag swept_;
 };
 
 std::string hash_hex(std::string_view bytes);  // XXH3, 128 bits, 32 hex digits

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/testing/scoped_variable.h"
 #include "core/testing/temporary_directory.h"
 
 namespace trilane::core {
@@ -212,11 +213,31 @@ TEST_F(DiskCacheTest, LeftoversOfInterruptedWritersGo) {
     replace(young, "half");
     const utimbuf long_ago{1000, 1000};
     ::utime(old.c_str(), &long_ago);
-    {
-        const DiskCache cache(directory);
-    }
+    const DiskCache cache(directory);
+    EXPECT_TRUE(fs::exists(old));  // opening costs nothing
+    ASSERT_TRUE(cache.write(key, payload));
     EXPECT_FALSE(fs::exists(old));
     EXPECT_TRUE(fs::exists(young));  // its writer may be alive
+}
+
+TEST_F(DiskCacheTest, TheOldestEntriesGoWhenItIsFull) {
+    const testing::ScopedVariable limit("TRILANE_CACHE_MIB", "1");
+    const std::string big(300000, 'x');
+    const auto key_of = [](char c) { return std::string(32, c); };
+    {
+        const DiskCache cache(directory);
+        for (const char c : {'1', '2', '3', '4'}) {
+            ASSERT_TRUE(cache.write(key_of(c), big));
+            const utimbuf when{1000 + c, 1000 + c};
+            ::utime(file(key_of(c)).c_str(), &when);
+        }
+        EXPECT_EQ(cache.read(key_of('1'), out), Outcome::Found);  // is young again by that
+    }
+    const DiskCache cache(directory);
+    ASSERT_TRUE(cache.write(key_of('5'), big));
+    EXPECT_EQ(cache.read(key_of('2'), out), Outcome::Absent);
+    EXPECT_EQ(cache.read(key_of('3'), out), Outcome::Absent);
+    for (const char c : {'1', '4', '5'}) EXPECT_EQ(cache.read(key_of(c), out), Outcome::Found) << c;
 }
 
 TEST_F(DiskCacheTest, ThreadsAndProcessesReadAndWriteOneKey) {

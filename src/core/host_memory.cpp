@@ -28,6 +28,16 @@ struct HostMemoryPool::Impl {
     }
 };
 
+namespace {
+
+size_t block_size(size_t nbytes) {
+    if (nbytes <= size_t{1} << 20) return std::bit_ceil(std::max<size_t>(nbytes, 512));
+    const size_t step = std::bit_floor(nbytes) / 8;
+    return (nbytes + step - 1) / step * step;
+}
+
+}  // namespace
+
 HostMemoryPool::HostMemoryPool(Device& device) : impl_(new Impl{device, {}, {}, {}}) {}
 
 HostMemoryPool::~HostMemoryPool() { impl_->trim(); }
@@ -37,7 +47,7 @@ void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_byte
     if (nbytes > SIZE_MAX / 4)
         throw_error(ErrorKind::OutOfMemory,
                     "allocate_host: out of pinned host memory: asked for {} bytes", nbytes);
-    const size_t size = std::bit_ceil(std::max<size_t>(nbytes, 512));
+    const size_t size = block_size(nbytes);
     Impl& p = *impl_;
     std::lock_guard lock(p.mutex);
     if (auto found = p.free.find({flags, size}); found != p.free.end() && !found->second.empty()) {

@@ -17,7 +17,8 @@ struct HostPoolStatistics {
     size_t held_bytes = 0, free_bytes = 0, free_blocks = 0;
 };
 
-// Blocks of powers of two, 512 bytes at least, reused among requests of the same flags.
+// Blocks of powers of two, 512 bytes at least, in steps of an eighth of that above 1 MiB; reused
+// among requests of the same flags.
 class HostMemoryPool {
   public:
     explicit HostMemoryPool(Device& device);

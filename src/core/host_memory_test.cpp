@@ -29,6 +29,18 @@ TEST_F(HostMemory, BlocksAreReusedAmongEqualFlags) {
     EXPECT_TRUE(machine->host_memory.empty());
 }
 
+TEST_F(HostMemory, LargeBlocksWasteAnEighthAtMost) {
+    const size_t mib = size_t{1} << 20;
+    const std::pair<size_t, size_t> table[] = {
+        {mib, mib}, {mib + 1, mib + mib / 8}, {100 * mib, 104 * mib}, {128 * mib, 128 * mib}};
+    for (const auto& [asked, held] : table) {
+        const HostBufferPtr a = HostBuffer::allocate(context, asked);
+        EXPECT_EQ(context->host_pool().statistics().held_bytes, held);
+        a->free_now();
+        context->host_pool().free_all_free_blocks();
+    }
+}
+
 TEST_F(HostMemory, FreeTwiceIsRefused) {
     const HostBufferPtr a = HostBuffer::allocate(context, 100);
     EXPECT_EQ(a->device_pointer(), reinterpret_cast<DevicePtr>(a->data()));

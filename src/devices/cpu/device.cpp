@@ -48,6 +48,7 @@ core::Image CpuDevice::compile(const core::Program& program) {
         image.format = "cpu-object";
         image.lowered_names = front.lowered_names;
         image.log = front.log;
+        for (const std::string& file : front.files) image.files[file];  // the cache hashes them
         LoweredModule lowered = lower(std::move(front));
         image.bytes = encode_module(lowered);
     });

@@ -8,8 +8,8 @@ struct DeviceHooks;
 }  // namespace trilane::core
 
 extern "C" {
-// Bumped whenever core/device.h changes; the loader refuses another.
-inline constexpr int kTrilaneCpuAbi = 1;
+// Bumped whenever core/device.h or what it includes changes; the loader refuses another.
+inline constexpr int kTrilaneCpuAbi = 2;
 __attribute__((visibility("default"))) int trilane_cpu_abi();
 // nullptr on failure, with the reason in `error` (`error_bytes` long).
 __attribute__((visibility("default"))) trilane::core::Device* trilane_cpu_create(

@@ -235,6 +235,7 @@ FrontEndResult compile(const core::Program& program, bool check) {
     KernelAction action(program, result);
     bool succeeded = run_clang(run, action, result.log);
     if (!succeeded || !result.module) throw_compile_error(result.log);
+    result.files = run.files->real_files();
     apply_gpu_semantics(*result.module);
     if (check) instrument_accesses(*result.module, result.kernels);
     return result;

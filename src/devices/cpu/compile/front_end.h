@@ -48,6 +48,7 @@ struct FrontEndResult {
     std::map<std::string, std::string> lowered_names;
     CompileOptions options;
     std::string log;
+    std::vector<std::string> files;  // of the disk, absolute: what the text included from there
 };
 
 // Throws core::Error CompileError with clang's diagnostics (file:line:col, source line, caret).

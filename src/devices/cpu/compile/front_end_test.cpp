@@ -172,7 +172,10 @@ TEST(FrontEnd, RealFilesOnlyBelowIncludeDirectories) {
     std::ofstream(dir + "/sub/inner.h") << "#include \"../outer.h\"\n";
     const char* text = "#include \"inner.h\"\n__global__ void k(int* p) { *p = OUTER; }";
     EXPECT_NE(compile_error(text).find("'inner.h' file not found"), std::string::npos);
-    EXPECT_EQ(compile_text(text, {"-I" + dir + "/sub"}).kernels.size(), 1u);
+    const FrontEndResult with_folder = compile_text(text, {"-I" + dir + "/sub"});
+    EXPECT_EQ(with_folder.kernels.size(), 1u);
+    EXPECT_EQ(with_folder.files,
+              (std::vector<std::string>{dir + "/sub/inner.h", dir + "/sub/../outer.h"}));
     EXPECT_EQ(compile_text(text, {"-I", dir + "/sub"}).kernels.size(), 1u);
     std::string absolute = "#include \"" + dir + "/outer.h\"\n__global__ void k() {}";
     EXPECT_NE(compile_error(absolute).find("file not found"), std::string::npos);

@@ -2,6 +2,7 @@
 #include "devices/cpu/compile/source_files.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "devices/cpu/compile/embedded_files.h"
 #include "llvm/ADT/SmallString.h"
@@ -123,8 +124,11 @@ llvm::ErrorOr<std::unique_ptr<vfs::File>> SourceFiles::openFileForRead(const llv
             memory_status(cleaned, text->size(), llvm::sys::fs::file_type::regular_file), *text));
     if (!is_allowed(path.str())) return not_found();
     auto file = real_->openFileForRead(path);
-    if (file && std::find(real_files_.begin(), real_files_.end(), cleaned) == real_files_.end())
-        real_files_.push_back(cleaned);
+    if (!file) return file;
+    std::error_code error;
+    std::string absolute = std::filesystem::absolute(path.str(), error).string();
+    if (std::find(real_files_.begin(), real_files_.end(), absolute) == real_files_.end())
+        real_files_.push_back(std::move(absolute));
     return file;
 }
 

@@ -24,7 +24,7 @@ class SourceFiles : public llvm::vfs::FileSystem {
     explicit SourceFiles(std::vector<std::string> include_dirs);
 
     void add(std::string path, std::string_view text);
-    // Real files that were opened, in order of first opening.
+    // Real files that were opened, as absolute paths, in order of first opening.
     const std::vector<std::string>& real_files() const { return real_files_; }
 
     llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine& path) override;
