@@ -68,12 +68,14 @@ Array Array::empty_void(const Shape& shape, size_t itemsize, DTypeTag tag, char 
 Array Array::with_layout(int64_t offset, Shape shape, Shape strides) const {
     Array view(storage_, offset, std::move(shape), std::move(strides), dtype_, itemsize_);
     view.tag_ = tag_;
+    view.is_view_ = true;
     return view;
 }
 
 Array Array::with_dtype(DType dtype, size_t itemsize, DTypeTag tag) const {
     Array view(storage_, offset_, shape_, strides_, dtype, itemsize);
     view.tag_ = std::move(tag);
+    view.is_view_ = true;
     return view;
 }
 

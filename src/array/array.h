@@ -56,6 +56,7 @@ class Array {
     const core::ContextPtr& context() const { return buffer()->context(); }
     const StoragePtr& storage() const { return storage_; }
     bool valid() const { return storage_ != nullptr; }
+    bool is_view() const { return is_view_; }              // made from another array
 
   private:
     void settle();
@@ -65,7 +66,7 @@ class Array {
     Shape shape_, strides_;
     DTypeTag tag_;
     core::DType dtype_ = core::DType::Float64;
-    bool c_contiguous_ = true, f_contiguous_ = true;
+    bool c_contiguous_ = true, f_contiguous_ = true, is_view_ = false;
     size_t itemsize_ = 8;
 };
 

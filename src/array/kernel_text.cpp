@@ -26,7 +26,7 @@ std::string parameters(const ElementwiseText& kernel) {
         else if (operand.access == Access::Scalar)
             add(fmt::format("const {} v{}", operand.computed, k));
         else {
-            bool written = operand.output;
+            bool written = operand.output || operand.written;
             for (const KernelOperand& other : kernel.operands)
                 written |= is_alias(other.access) && aliased_input(other.access) == int(k);
             add(fmt::format("{}{}* {}p{}", written ? "" : "const ", operand.stored, restrict_word,
@@ -105,6 +105,9 @@ std::string element(const ElementwiseText& kernel, size_t k, bool write) {
 
 std::string load(const ElementwiseText& kernel, size_t k) {
     const KernelOperand& operand = kernel.operands[k];
+    if (operand.by_address)
+        return fmt::format("        {0}{1}* {2} = &{3};\n", operand.written ? "" : "const ",
+                           operand.stored, operand.name, element(kernel, k, operand.written));
     std::string value = operand.access == Access::Scalar ? fmt::format("v{}", k)
                                                          : element(kernel, k, false);
     if (operand.access != Access::Scalar && operand.stored != operand.computed)

@@ -36,6 +36,8 @@ struct KernelOperand {
     Access access = Access::Unit;
     bool output = false;
     bool read_first = false;      // output whose old value the body sees
+    bool by_address = false;      // the variable is a pointer to the element
+    bool written = false;         // an input by address through which the body writes
 };
 
 struct ElementwiseText {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <limits>
 
 #include "core/error.h"
@@ -232,6 +233,41 @@ Array call_binary(const Ufunc& ufunc, const Array& a, const Array& b) {
     call.inputs[0].array = &a;
     call.inputs[1].array = &b;
     return call_ufunc(call).outputs[0];
+}
+
+Array round_to(const Array& a, int decimals, const Array* out) {
+    bool whole = is_integer(a.dtype()) || a.dtype() == DType::Bool;
+    UfuncCall call;
+    call.inputs[0].array = &a;
+    call.outputs[0] = out;
+    if (whole && decimals >= 0) {
+        call.ufunc = &find_ufunc("real");
+        return call_ufunc(call).outputs[0];
+    }
+    if (decimals == 0) {
+        call.ufunc = &find_ufunc("rint");
+        return call_ufunc(call).outputs[0];
+    }
+    // As NumPy: scale, round to even, scale back.
+    double power = std::pow(10.0, std::abs(decimals));
+    auto scale = [&](const Array& x, Op op, const Array* target) {
+        UfuncCall step;
+        step.ufunc = &ufunc_of(op);
+        step.inputs[0].array = &x;
+        step.inputs[1].scalar = Scalar::weak_float(power);
+        step.outputs[0] = target;
+        step.casting = Casting::Unsafe;
+        return call_ufunc(step).outputs[0];
+    };
+    Array scaled = scale(a, decimals > 0 ? Op::Multiply : Op::Divide, nullptr);
+    UfuncCall rint;
+    rint.ufunc = &find_ufunc("rint");
+    rint.inputs[0].array = &scaled;
+    rint.outputs[0] = &scaled;
+    call_ufunc(rint);
+    if (!out && !whole) return scale(scaled, decimals > 0 ? Op::Divide : Op::Multiply, &scaled);
+    Array target = out ? *out : Array::empty(a.shape(), a.dtype());
+    return scale(scaled, decimals > 0 ? Op::Divide : Op::Multiply, &target);
 }
 
 // --- selection

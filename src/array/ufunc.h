@@ -34,6 +34,9 @@ UfuncResult call_ufunc(const UfuncCall& call);
 Array call_unary(const Ufunc& ufunc, const Array& a);
 Array call_binary(const Ufunc& ufunc, const Array& a, const Array& b);
 
+// numpy.round: integers for negative decimals only.
+Array round_to(const Array& a, int decimals, const Array* out);
+
 // The loop for these inputs; throws TypeMismatch with NumPy's words.
 const UfuncLoop& resolve_loop(const UfuncCall& call);
 

@@ -1,4 +1,4 @@
-// The rows of the ufunc table. Letters of a pattern: ? b B h H i I q Q e E f d F D are types
+// The rows of the ufunc table. letters of a pattern: z(bool) b B h H i I q Q e E f d F D are types
 // (promotion.h); J stands for every integer type in turn, R for float16, bfloat16, float32 and
 // float64, C for the complex types, S for the real type that belongs to C.
 #pragma once
@@ -23,42 +23,42 @@ struct UfuncRow {
     {name, {{"R>R", "out0 = " call "(in0)"}, {"C>C", "out0 = " call "(in0)"}}}
 #define TRILANE_COMPARISON(name, op, mixed, flipped)                                       \
     {name,                                                                                 \
-     {{"??>?", "out0 = in0 " op " in1"},                                                   \
-      {"JJ>?", "out0 = in0 " op " in1"},                                                   \
-      {"qQ>?", "out0 = " mixed},                                                           \
-      {"Qq>?", "out0 = " flipped},                                                         \
-      {"RR>?", "out0 = in0 " op " in1"},                                                   \
-      {"CC>?", "out0 = in0 " op " in1"}}}
+     {{"zz>z", "out0 = in0 " op " in1"},                                                   \
+      {"JJ>z", "out0 = in0 " op " in1"},                                                   \
+      {"qQ>z", "out0 = " mixed},                                                           \
+      {"Qq>z", "out0 = " flipped},                                                         \
+      {"RR>z", "out0 = in0 " op " in1"},                                                   \
+      {"CC>z", "out0 = in0 " op " in1"}}}
 #define TRILANE_LOGICAL(name, op)                                                          \
     {name,                                                                                 \
-     {{"??>?", "out0 = in0 " op " in1"},                                                   \
-      {"JJ>?", "out0 = (in0 != T(0)) " op " (in1 != T(0))"},                               \
-      {"RR>?", "out0 = (in0 != T(0)) " op " (in1 != T(0))"},                               \
-      {"CC>?", "out0 = (in0 != T(0)) " op " (in1 != T(0))"}}}
+     {{"zz>z", "out0 = in0 " op " in1"},                                                   \
+      {"JJ>z", "out0 = (in0 != T(0)) " op " (in1 != T(0))"},                               \
+      {"RR>z", "out0 = (in0 != T(0)) " op " (in1 != T(0))"},                               \
+      {"CC>z", "out0 = (in0 != T(0)) " op " (in1 != T(0))"}}}
 #define TRILANE_EXTREME(name, bool_op, int_op)                                             \
     {name,                                                                                 \
-     {{"??>?", "out0 = in0 " bool_op " in1"},                                              \
+     {{"zz>z", "out0 = in0 " bool_op " in1"},                                              \
       {"JJ>J", "out0 = in0 " int_op " in1 ? in0 : in1"},                                   \
       {"RR>R", "out0 = ops::" name "(in0, in1)"},                                          \
       {"CC>C", "out0 = ops::" name "(in0, in1)"}}}
 #define TRILANE_ROUNDING(name, call)                                                       \
-    {name, {{"?>?", "out0 = in0"}, {"J>J", "out0 = in0"}, {"R>R", "out0 = " call "(in0)"}}}
+    {name, {{"z>z", "out0 = in0"}, {"J>J", "out0 = in0"}, {"R>R", "out0 = " call "(in0)"}}}
 #define TRILANE_TEST(name, exact, call)                                                    \
     {name,                                                                                 \
-     {{"?>?", "out0 = " exact},                                                            \
-      {"J>?", "out0 = " exact},                                                            \
-      {"R>?", "out0 = " call "(in0)"},                                                     \
-      {"C>?", "out0 = " call "(in0)"}}}
+     {{"z>z", "out0 = " exact},                                                            \
+      {"J>z", "out0 = " exact},                                                            \
+      {"R>z", "out0 = " call "(in0)"},                                                     \
+      {"C>z", "out0 = " call "(in0)"}}}
 #define TRILANE_BITWISE(name, bool_op, op)                                                 \
-    {name, {{"??>?", "out0 = in0 " bool_op " in1"}, {"JJ>J", "out0 = in0 " op " in1"}}}
+    {name, {{"zz>z", "out0 = in0 " bool_op " in1"}, {"JJ>J", "out0 = in0 " op " in1"}}}
 
 inline const UfuncRow kUfuncRows[] = {
     // The order of the first rows is that of enum Op.
-    {"add", {{"??>?", "out0 = in0 || in1"}, {"JJ>J", "out0 = in0 + in1"},
+    {"add", {{"zz>z", "out0 = in0 || in1"}, {"JJ>J", "out0 = in0 + in1"},
              {"RR>R", "out0 = in0 + in1"}, {"CC>C", "out0 = in0 + in1"}}},
     {"subtract", {{"JJ>J", "out0 = in0 - in1"}, {"RR>R", "out0 = in0 - in1"},
                   {"CC>C", "out0 = in0 - in1"}}},
-    {"multiply", {{"??>?", "out0 = in0 && in1"}, {"JJ>J", "out0 = in0 * in1"},
+    {"multiply", {{"zz>z", "out0 = in0 && in1"}, {"JJ>J", "out0 = in0 * in1"},
                   {"RR>R", "out0 = in0 * in1"}, {"CC>C", "out0 = in0 * in1"}}},
     {"divide", {{"JJ>d", "out0 = (double)in0 / (double)in1"}, {"RR>R", "out0 = in0 / in1"},
                 {"CC>C", "out0 = in0 / in1"}}},
@@ -75,10 +75,10 @@ inline const UfuncRow kUfuncRows[] = {
     TRILANE_BITWISE("bitwise_and", "&&", "&"),
     TRILANE_BITWISE("bitwise_or", "||", "|"),
     TRILANE_BITWISE("bitwise_xor", "!=", "^"),
-    {"invert", {{"?>?", "out0 = !in0"}, {"J>J", "out0 = ~in0"}}},
+    {"invert", {{"z>z", "out0 = !in0"}, {"J>J", "out0 = ~in0"}}},
     {"negative", {{"J>J", "out0 = T(0) - in0"}, {"R>R", "out0 = -in0"}, {"C>C", "out0 = -in0"}}},
     {"positive", {{"J>J", "out0 = in0"}, {"R>R", "out0 = in0"}, {"C>C", "out0 = in0"}}},
-    {"absolute", {{"?>?", "out0 = in0"}, {"J>J", "out0 = ops::integer_abs(in0)"},
+    {"absolute", {{"z>z", "out0 = in0"}, {"J>J", "out0 = ops::integer_abs(in0)"},
                   {"R>R", "out0 = fabs(in0)"}, {"C>S", "out0 = abs(in0)"}}},
     TRILANE_COMPARISON("equal", "==", "ops::equal_mixed(in0, in1)", "ops::equal_mixed(in1, in0)"),
     TRILANE_COMPARISON("not_equal", "!=", "!ops::equal_mixed(in0, in1)",
@@ -150,15 +150,15 @@ inline const UfuncRow kUfuncRows[] = {
     TRILANE_LOGICAL("logical_and", "&&"),
     TRILANE_LOGICAL("logical_or", "||"),
     TRILANE_LOGICAL("logical_xor", "!="),
-    {"logical_not", {{"?>?", "out0 = !in0"}, {"J>?", "out0 = in0 == T(0)"},
-                     {"R>?", "out0 = in0 == T(0)"}, {"C>?", "out0 = in0 == T(0)"}}},
+    {"logical_not", {{"z>z", "out0 = !in0"}, {"J>z", "out0 = in0 == T(0)"},
+                     {"R>z", "out0 = in0 == T(0)"}, {"C>z", "out0 = in0 == T(0)"}}},
 
     // --- extremes
     TRILANE_EXTREME("maximum", "||", ">"),
     TRILANE_EXTREME("minimum", "&&", "<"),
     TRILANE_EXTREME("fmax", "||", ">"),
     TRILANE_EXTREME("fmin", "&&", "<"),
-    {"clip", {{"???>?", "out0 = (in0 || in1) && in2"},
+    {"clip", {{"zzz>z", "out0 = (in0 || in1) && in2"},
               {"JJJ>J", "out0 = in0 < in1 ? in1 : in0; out0 = out0 > in2 ? in2 : out0"},
               {"RRR>R", "out0 = ops::clip(in0, in1, in2)"},
               {"CCC>C", "out0 = ops::clip(in0, in1, in2)"}}},
@@ -167,7 +167,7 @@ inline const UfuncRow kUfuncRows[] = {
     TRILANE_TEST("isfinite", "true", "is_finite"),
     TRILANE_TEST("isinf", "false", "is_inf"),
     TRILANE_TEST("isnan", "false", "is_nan"),
-    {"signbit", {{"R>?", "out0 = ops::signbit(in0)"}}},
+    {"signbit", {{"R>z", "out0 = ops::signbit(in0)"}}},
     {"copysign", {{"RR>R", "out0 = copysign(in0, in1)"}}},
     {"nextafter", {{"ee>e", "out0 = ops::next_half(in0, in1)"},
                    {"ff>f", "out0 = nextafter(in0, in1)"}, {"dd>d", "out0 = nextafter(in0, in1)"}}},
@@ -184,11 +184,11 @@ inline const UfuncRow kUfuncRows[] = {
     {"rint", {{"R>R", "out0 = rint(in0)"}, {"C>C", "out0 = ops::rint_complex(in0)"}}},
 
     // --- not NumPy ufuncs, but element-wise all the same
-    {"real", {{"?>?", "out0 = in0"}, {"J>J", "out0 = in0"}, {"R>R", "out0 = in0"},
+    {"real", {{"z>z", "out0 = in0"}, {"J>J", "out0 = in0"}, {"R>R", "out0 = in0"},
               {"C>S", "out0 = in0.re"}}},
-    {"imag", {{"?>?", "out0 = false"}, {"J>J", "out0 = T(0)"}, {"R>R", "out0 = T(0)"},
+    {"imag", {{"z>z", "out0 = false"}, {"J>J", "out0 = T(0)"}, {"R>R", "out0 = T(0)"},
               {"C>S", "out0 = in0.im"}}},
-    {"angle", {{"?>d", "out0 = 0"}, {"J>d", "out0 = in0 < T(0) ? 3.141592653589793 : 0.0"},
+    {"angle", {{"z>d", "out0 = 0"}, {"J>d", "out0 = in0 < T(0) ? 3.141592653589793 : 0.0"},
                {"R>R", "out0 = in0 < T(0) ? T(3.141592653589793) : (in0 == in0 ? T(0) : in0)"},
                {"C>S", "out0 = arg(in0)"}}},
 };

@@ -30,6 +30,9 @@ char substitute(char letter, char group, char member) {
     return letter;
 }
 
+// Bool is written z in the rows: "??" starts a trigraph.
+DType type_of_letter(char letter) { return dtype_from_code(letter == 'z' ? '?' : letter); }
+
 // What a row that names a group stands for, one member at a time.
 void expand(const LoopRow& row, Ufunc& ufunc, uint32_t& next_id) {
     std::string_view pattern = row.pattern;
@@ -44,7 +47,7 @@ void expand(const LoopRow& row, Ufunc& ufunc, uint32_t& next_id) {
         int k = 0;
         ufunc.nin = static_cast<int>(pattern.find('>'));
         for (char letter : pattern)
-            if (letter != '>') loop.types[k++] = dtype_from_code(substitute(letter, group, member));
+            if (letter != '>') loop.types[k++] = type_of_letter(substitute(letter, group, member));
         ufunc.nout = k - ufunc.nin;
         ufunc.loops.push_back(loop);
     }

@@ -15,6 +15,7 @@
 
 #include "core/buffer.h"
 #include "core/context.h"
+#include "core/error.h"
 #include "core/host_memory.h"
 #include "core/module.h"
 #include "core/stream.h"
@@ -94,6 +95,7 @@ inline nb::tuple dim_tuple(const core::Dim3& dim) { return nb::make_tuple(dim.x,
 
 // Sets core errors' Python class, message, kind and detail as the pending exception.
 void bind_errors(nb::module_& m);
+void raise_core_error(const core::Error& error);
 void bind_device(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_memory(nb::module_& m);

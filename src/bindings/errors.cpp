@@ -27,7 +27,17 @@ PyObject* new_class(const char* name, const char* doc, PyObject* bases) {
     return type;
 }
 
-void raise(const core::Error& error) {
+void translate(const std::exception_ptr& exception, void*) {
+    try {
+        std::rethrow_exception(exception);
+    } catch (const core::Error& error) {
+        raise_core_error(error);
+    }
+}
+
+}  // namespace
+
+void raise_core_error(const core::Error& error) {
     PyObject* type = classes[static_cast<size_t>(error.kind())];
     nb::object value = nb::steal(PyObject_CallFunction(
         type, "s#", error.message().data(), static_cast<Py_ssize_t>(error.message().size())));
@@ -41,16 +51,6 @@ void raise(const core::Error& error) {
         error.detail().data(), static_cast<Py_ssize_t>(error.detail().size()), "replace"));
     PyErr_SetObject(type, value.ptr());
 }
-
-void translate(const std::exception_ptr& exception, void*) {
-    try {
-        std::rethrow_exception(exception);
-    } catch (const core::Error& error) {
-        raise(error);
-    }
-}
-
-}  // namespace
 
 void bind_errors(nb::module_& m) {
     using core::ErrorKind;

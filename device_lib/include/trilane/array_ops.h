@@ -68,6 +68,13 @@ template <typename T> TRILANE_FN T integer_power(T base, T exponent) {
 }
 
 // --- order
+template <typename T> TRILANE_FN T lowest_of() {
+    return is_signed_type<T>::value ? T(1ull << (sizeof(T) * 8 - 1)) : T(0);
+}
+template <typename T> TRILANE_FN T highest_of() {
+    return is_signed_type<T>::value ? T((1ull << (sizeof(T) * 8 - 1)) - 1) : T(~0ull);
+}
+template <> TRILANE_FN bool highest_of<bool>() { return true; }
 template <typename T> TRILANE_FN T maximum(T a, T b) { return (a >= b || is_nan(a)) ? a : b; }
 template <typename T> TRILANE_FN T minimum(T a, T b) { return (a <= b || is_nan(a)) ? a : b; }
 template <typename T> TRILANE_FN T fmax(T a, T b) { return (a >= b || is_nan(b)) ? a : b; }
