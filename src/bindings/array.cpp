@@ -37,6 +37,7 @@ void bind_array(nb::module_& m) {
     bind_array_reductions(m, cls);
     bind_array_functions(m);
     bind_array_ufunc(m);
+    bind_array_random(m);
     m.def("kernel_cache_size", &array::kernel_cache_size);
     m.def("launch_count", &array::launch_count);
 }

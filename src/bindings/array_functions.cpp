@@ -182,9 +182,9 @@ nb::object result_type(const nb::args& operands) {
 
 void bind_joins(nb::module_& m) {
     nb::object none = nb::none();
-    m.def("concatenate", &concatenate, arg("arrays"), arg("axis") = 0, arg("out") = none, arg("dtype") = none,
+    m.def("concatenate", &concatenate, arg("arrays"), arg("axis") = 0, arg("out").none() = none, arg("dtype").none() = none,
           arg("casting") = "same_kind");
-    m.def("stack", &stack, arg("arrays"), arg("axis") = 0, arg("out") = none, arg("dtype") = none);
+    m.def("stack", &stack, arg("arrays"), arg("axis") = 0, arg("out").none() = none, arg("dtype").none() = none);
     m.def("broadcast_to", [](nb::handle a, nb::object shape) {
         return like(a, array::broadcast_to(require_array(a, "broadcast_to"), shape_from_python(shape)));
     });
@@ -204,7 +204,7 @@ void bind_joins(nb::module_& m) {
               const Array& x = require_array(a, "flip");
               return like(a, array::flip(x, axes_from_python(axis, x.ndim())));
           },
-          arg("a"), arg("axis") = none);
+          arg("a"), arg("axis").none() = none);
     m.def("diag_view",
           [](nb::handle a, int64_t offset, int axis1, int axis2) {
               return like(a, array::diagonal(require_array(a, "diagonal"), offset, axis1, axis2));
@@ -212,7 +212,7 @@ void bind_joins(nb::module_& m) {
           arg("a"), arg("offset") = 0, arg("axis1") = 0, arg("axis2") = 1);
     m.def("repeat",
           [](nb::handle a, nb::object repeats, nb::object axis) { return a.attr("repeat")(repeats, axis); },
-          arg("a"), arg("repeats"), arg("axis") = none);
+          arg("a"), arg("repeats"), arg("axis").none() = none);
 }
 
 void bind_selection(nb::module_& m) {
@@ -232,7 +232,7 @@ void bind_selection(nb::module_& m) {
               require_array(a, "take");
               return a.attr("take")(indices, axis, out, mode);
           },
-          arg("a"), arg("indices"), arg("axis") = none, arg("out") = none, arg("mode") = "raise");
+          arg("a"), arg("indices"), arg("axis").none() = none, arg("out").none() = none, arg("mode") = "raise");
     m.def("put",
           [](nb::handle a, nb::object indices, nb::object values, std::string mode) {
               require_array(a, "put");
@@ -262,7 +262,7 @@ void bind_selection(nb::module_& m) {
                                                        input.scalar);
               return like(a, array::searchsorted(sorted, values, side == "right"));
           },
-          arg("a"), arg("v"), arg("side") = "left", arg("sorter") = none);
+          arg("a"), arg("v"), arg("side") = "left", arg("sorter").none() = none);
 }
 
 }  // namespace
@@ -271,16 +271,16 @@ void bind_array_functions(nb::module_& m) {
     nb::object none = nb::none();
     nb::handle default_dtype((PyObject*)&PyFloat_Type);
     m.def("empty", &empty, arg("shape"), arg("dtype") = default_dtype, arg("order") = "C");
-    m.def("full", &full, arg("shape"), arg("value"), arg("dtype") = none, arg("order") = "C");
+    m.def("full", &full, arg("shape"), arg("value"), arg("dtype").none() = none, arg("order") = "C");
     m.def("arange", &arange, arg("start"), arg("stop"), arg("step"), arg("dtype"));
-    m.def("from_host", &from_host, arg("a"), arg("order") = "K", arg("stream") = none);
+    m.def("from_host", &from_host, arg("a"), arg("order") = "K", arg("stream").none() = none);
     m.def("to_host",
           [](nb::handle a, nb::object out, const core::StreamPtr&, bool, nb::object order) {
               return array_to_host(require_array(a, "to_host"), out, order_from_python(order, "CFAK"));
           },
-          arg("a"), arg("out") = none, arg("stream") = none, arg("blocking") = true, arg("order") = "C");
+          arg("a"), arg("out").none() = none, arg("stream").none() = none, arg("blocking") = true, arg("order") = "C");
     m.def("from_buffer", &from_buffer, arg("buffer"), arg("offset"), arg("shape"), arg("dtype"),
-          arg("strides") = none, arg("owner") = none);
+          arg("strides").none() = none, arg("owner").none() = none);
     m.def("as_strided",
           [](nb::handle a, nb::object shape, nb::object strides, int64_t offset) {
               const Array& x = require_array(a, "as_strided");
@@ -304,7 +304,7 @@ void bind_array_functions(nb::module_& m) {
               Array result = array::matmul(require_array(a, "matmul"), require_array(b, "matmul"), target);
               return out.is_none() ? like(a, std::move(result)) : out;
           },
-          arg("a"), arg("b"), arg("out") = none);
+          arg("a"), arg("b"), arg("out").none() = none);
     bind_joins(m);
     bind_selection(m);
 }

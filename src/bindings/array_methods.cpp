@@ -315,13 +315,13 @@ void bind_attributes(nb::class_<Array>& cls) {
 void bind_array_methods(nb::class_<Array>& cls) {
     using nb::arg;
     cls.def("__init__", &init_array, arg("shape"), arg("dtype") = nb::handle((PyObject*)&PyFloat_Type),
-            arg("memptr") = nb::none(), arg("strides") = nb::none(), arg("order") = "C");
+            arg("memptr").none() = nb::none(), arg("strides").none() = nb::none(), arg("order") = "C");
     bind_attributes(cls);
     cls.def("item", &item)
         .def("tolist", [](const Array& a) { return array_to_host(a, nb::none(), 'C').attr("tolist")(); })
-        .def("get", &get, arg("stream") = nb::none(), arg("order") = "C", arg("out") = nb::none(),
+        .def("get", &get, arg("stream").none() = nb::none(), arg("order") = "C", arg("out").none() = nb::none(),
              arg("blocking") = true)
-        .def("set", &set, arg("value"), arg("stream") = nb::none())
+        .def("set", &set, arg("value"), arg("stream").none() = nb::none())
         .def("reshape",
              [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
                  char order = 'C';
@@ -347,21 +347,21 @@ void bind_array_methods(nb::class_<Array>& cls) {
              [](nb::handle self, int first, int second) {
                  return view_of(self, array::swap_axes(as_array(self.ptr()), first, second));
              })
-        .def("squeeze", &squeeze, arg("axis") = nb::none())
-        .def("view", &view, arg("dtype") = nb::none(), arg("type") = nb::none())
-        .def("astype", &astype, arg("dtype"), arg("order") = "K", arg("casting") = nb::none(),
-             arg("subok") = nb::none(), arg("copy") = true)
+        .def("squeeze", &squeeze, arg("axis").none() = nb::none())
+        .def("view", &view, arg("dtype").none() = nb::none(), arg("type").none() = nb::none())
+        .def("astype", &astype, arg("dtype"), arg("order") = "K", arg("casting").none() = nb::none(),
+             arg("subok").none() = nb::none(), arg("copy") = true)
         .def("copy",
              [](nb::handle self, nb::object order) {
                  return view_of(self, array::copy(as_array(self.ptr()), order_from_python(order, "CFAK")));
              },
              arg("order") = "C")
         .def("fill", &fill, arg("value"))
-        .def("repeat", &repeat, arg("repeats"), arg("axis") = nb::none())
-        .def("take", &take, arg("indices"), arg("axis") = nb::none(), arg("out") = nb::none(),
+        .def("repeat", &repeat, arg("repeats"), arg("axis").none() = nb::none())
+        .def("take", &take, arg("indices"), arg("axis").none() = nb::none(), arg("out").none() = nb::none(),
              arg("mode") = "raise")
         .def("put", &put, arg("indices"), arg("values"), arg("mode") = "raise")
-        .def("compress", &compress, arg("condition"), arg("axis") = nb::none(), arg("out") = nb::none())
+        .def("compress", &compress, arg("condition"), arg("axis").none() = nb::none(), arg("out").none() = nb::none())
         .def("diagonal",
              [](nb::handle self, int64_t offset, int axis1, int axis2) {
                  return view_of(self, array::diagonal(as_array(self.ptr()), offset, axis1, axis2));

@@ -1,6 +1,7 @@
 // Reductions and scans of the array type, as methods and functions.
 #include "array/reduction.h"
 
+#include "array/manipulation.h"
 #include "array/matmul.h"
 #include "array/scan.h"
 #include "array/sort.h"
@@ -161,45 +162,45 @@ nb::object dot(nb::handle a, nb::object b, nb::object out) {
 void bind_array_reductions(nb::module_& m, nb::class_<Array>& cls) {
     using nb::arg;
     nb::object none = nb::none();
-    cls.def("sum", &method_with_dtype<"sum">, arg("axis") = none, arg("dtype") = none, arg("out") = none,
+    cls.def("sum", &method_with_dtype<"sum">, arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
             arg("keepdims") = false)
-        .def("prod", &method_with_dtype<"prod">, arg("axis") = none, arg("dtype") = none, arg("out") = none,
+        .def("prod", &method_with_dtype<"prod">, arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
              arg("keepdims") = false)
-        .def("mean", &method_with_dtype<"mean">, arg("axis") = none, arg("dtype") = none, arg("out") = none,
+        .def("mean", &method_with_dtype<"mean">, arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
              arg("keepdims") = false)
-        .def("max", &method<"max">, arg("axis") = none, arg("out") = none, arg("keepdims") = false)
-        .def("min", &method<"min">, arg("axis") = none, arg("out") = none, arg("keepdims") = false)
-        .def("all", &method<"all">, arg("axis") = none, arg("out") = none, arg("keepdims") = false)
-        .def("any", &method<"any">, arg("axis") = none, arg("out") = none, arg("keepdims") = false)
-        .def("argmax", &arg_method<"argmax">, arg("axis") = none, arg("out") = none, arg("dtype") = none,
+        .def("max", &method<"max">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
+        .def("min", &method<"min">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
+        .def("all", &method<"all">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
+        .def("any", &method<"any">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
+        .def("argmax", &arg_method<"argmax">, arg("axis").none() = none, arg("out").none() = none, arg("dtype").none() = none,
              arg("keepdims") = false)
-        .def("argmin", &arg_method<"argmin">, arg("axis") = none, arg("out") = none, arg("dtype") = none,
+        .def("argmin", &arg_method<"argmin">, arg("axis").none() = none, arg("out").none() = none, arg("dtype").none() = none,
              arg("keepdims") = false)
         .def("var",
              [](nb::handle self, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
                  return variance(self, axis, dtype, out, ddof, keepdims, false, false);
              },
-             arg("axis") = none, arg("dtype") = none, arg("out") = none, arg("ddof") = 0, arg("keepdims") = false)
+             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0, arg("keepdims") = false)
         .def("std",
              [](nb::handle self, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
                  return variance(self, axis, dtype, out, ddof, keepdims, false, true);
              },
-             arg("axis") = none, arg("dtype") = none, arg("out") = none, arg("ddof") = 0, arg("keepdims") = false)
+             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0, arg("keepdims") = false)
         .def("cumsum",
              [](nb::handle self, nb::object axis, nb::object dtype, nb::object out) {
                  return accumulate("cumsum", self, axis, dtype, out);
              },
-             arg("axis") = none, arg("dtype") = none, arg("out") = none)
+             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none)
         .def("cumprod",
              [](nb::handle self, nb::object axis, nb::object dtype, nb::object out) {
                  return accumulate("cumprod", self, axis, dtype, out);
              },
-             arg("axis") = none, arg("dtype") = none, arg("out") = none)
-        .def("clip", &clip, arg("min") = none, arg("max") = none, arg("out") = none)
-        .def("round", &round, arg("decimals") = 0, arg("out") = none)
+             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none)
+        .def("clip", &clip, arg("min").none() = none, arg("max").none() = none, arg("out").none() = none)
+        .def("round", &round, arg("decimals") = 0, arg("out").none() = none)
         .def("conj", &conjugate)
         .def("conjugate", &conjugate)
-        .def("dot", &dot, arg("b"), arg("out") = none)
+        .def("dot", &dot, arg("b"), arg("out").none() = none)
         .def("sort",
              [](nb::handle self, nb::object axis) {
                  Array& a = as_array(self.ptr());
@@ -213,28 +214,28 @@ void bind_array_reductions(nb::module_& m, nb::class_<Array>& cls) {
              nb::object initial, nb::object where) {
               return reduce(name, a, axis, dtype, out, keepdims, initial, where);
           },
-          arg("name"), arg("a"), arg("axis") = none, arg("dtype") = none, arg("out") = none, arg("keepdims") = false,
-          arg("initial") = none, arg("where") = true);
+          arg("name"), arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false,
+          arg("initial").none() = none, arg("where") = true);
     m.def("var",
           [](nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
               return variance(a, axis, dtype, out, ddof, keepdims, false, false);
           },
-          arg("a"), arg("axis") = none, arg("dtype") = none, arg("out") = none, arg("ddof") = 0,
+          arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0,
           arg("keepdims") = false);
     m.def("nanvar",
           [](nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
               return variance(a, axis, dtype, out, ddof, keepdims, true, false);
           },
-          arg("a"), arg("axis") = none, arg("dtype") = none, arg("out") = none, arg("ddof") = 0,
+          arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0,
           arg("keepdims") = false);
     m.def("accumulate",
           [](std::string name, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
               return accumulate(name, a, axis, dtype, out);
           },
-          arg("name"), arg("a"), arg("axis"), arg("dtype") = none, arg("out") = none);
+          arg("name"), arg("a"), arg("axis"), arg("dtype").none() = none, arg("out").none() = none);
     m.def("sort", &sorted, arg("a"), arg("axis") = -1);
     m.def("argsort", &argsorted, arg("a"), arg("axis") = -1);
-    m.def("dot", &dot, arg("a"), arg("b"), arg("out") = none);
+    m.def("dot", &dot, arg("a"), arg("b"), arg("out").none() = none);
 }
 
 }  // namespace trilane::bindings

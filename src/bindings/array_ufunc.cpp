@@ -149,7 +149,6 @@ void bind_array_ufunc(nb::module_& m) {
     nb::class_<UfuncHandle> cls(m, "UFunc", nb::dynamic_attr(),
                                 "A function of elements: broadcasts, promotes types, computes in one kernel.");
     cls.def_prop_ro("name", [](const UfuncHandle& u) { return u.ufunc->name; })
-        .def_prop_ro("__name__", [](const UfuncHandle& u) { return u.ufunc->name; })
         .def_prop_ro("nin", [](const UfuncHandle& u) { return u.ufunc->nin; })
         .def_prop_ro("nout", [](const UfuncHandle& u) { return u.ufunc->nout; })
         .def_prop_ro("nargs", [](const UfuncHandle& u) { return u.ufunc->nin + u.ufunc->nout; })
@@ -167,16 +166,20 @@ void bind_array_ufunc(nb::module_& m) {
                  require_binary(*u.ufunc, "reduce");
                  return m.attr("reduce")(u.ufunc->name, a, axis, dtype, out, keepdims, initial, where);
              },
-             arg("a"), arg("axis") = 0, arg("dtype") = none, arg("out") = none, arg("keepdims") = false,
-             arg("initial") = none, arg("where") = true)
+             arg("a"), arg("axis") = 0, arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false,
+             arg("initial").none() = none, arg("where") = true)
         .def("accumulate",
              [m](const UfuncHandle& u, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
                  require_binary(*u.ufunc, "accumulate");
                  return m.attr("accumulate")(u.ufunc->name, a, axis, dtype, out);
              },
-             arg("a"), arg("axis") = 0, arg("dtype") = none, arg("out") = none);
+             arg("a"), arg("axis") = 0, arg("dtype").none() = none, arg("out").none() = none);
     nb::dict all;
-    for (const Ufunc& ufunc : array::ufunc_table()) all[ufunc.name.c_str()] = nb::cast(UfuncHandle{&ufunc});
+    for (const Ufunc& ufunc : array::ufunc_table()) {
+        nb::object object = nb::cast(UfuncHandle{&ufunc});
+        object.attr("__name__") = ufunc.name;
+        all[ufunc.name.c_str()] = object;
+    }
     m.attr("ufuncs") = all;
     m.def("ufunc",
           [](std::string name, nb::object inputs, nb::object out, nb::object where, nb::object dtype,
@@ -185,7 +188,7 @@ void bind_array_ufunc(nb::module_& m) {
               return call_with(array::find_ufunc(name), nb::borrow<nb::args>(tuple), out, where,
                                nb::str(casting.c_str()), dtype, nb::none());
           },
-          arg("name"), arg("inputs"), arg("out") = none, arg("where") = true, arg("dtype") = none,
+          arg("name"), arg("inputs"), arg("out").none() = none, arg("where") = true, arg("dtype").none() = none,
           arg("casting") = "same_kind");
     m.def("ufunc_table", [] {
         nb::list rows;
