@@ -57,7 +57,9 @@ def per_call_us(function: Callable[[], object], calls: int = 2000, rounds: int =
     return median_of(one_round, rounds)[0]
 
 
-def fresh_process_ms(code: str, environment: dict[str, str] | None = None, rounds: int = 7) -> float:
+def fresh_process_ms(
+    code: str, environment: dict[str, str] | None = None, rounds: int = 7
+) -> float:
     """Median of a figure (ms) that a fresh process prints as its last line."""
     settings = {**os.environ, "PYTHONPATH": PYTHON_ROOT, **(environment or {})}
 
@@ -244,7 +246,9 @@ def vector_add() -> list[Row]:
                 )
                 ours.append(fresh_process_ms(code, settings, 1))
             ratio = statistics.median(theirs) / statistics.median(ours)
-            note = f"{statistics.median(ours):.2f} ms, {compiler} {statistics.median(theirs):.2f} ms"
+            note = (
+                f"{statistics.median(ours):.2f} ms, {compiler} {statistics.median(theirs):.2f} ms"
+            )
             name = f"vector add 2^{n.bit_length() - 1}, {threads} thread(s), C++ time / ours"
             rows.append(Row(name, ratio, "", "0.5", "0.9", note))
     return rows
@@ -271,7 +275,9 @@ def main() -> int:
     parser.add_argument("--only", choices=sorted(GROUPS))
     options = parser.parse_args()
     sys.path.insert(0, PYTHON_ROOT)
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}")
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}"
+    )
     print(f"{'what':<52}{'value':>10}      {'at least':>9} {'goal':>11}")
     rows = []
     for name, group in GROUPS.items():

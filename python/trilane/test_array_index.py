@@ -37,7 +37,9 @@ def test_basic(key):
         same(d, x)
 
 
-@pytest.mark.parametrize("key", [4, -5, (0, 9), (0, 0, 0, 0), (Ellipsis, Ellipsis), 1.5, "a", slice(1.5)], ids=str)
+@pytest.mark.parametrize(
+    "key", [4, -5, (0, 9), (0, 0, 0, 0), (Ellipsis, Ellipsis), 1.5, "a", slice(1.5)], ids=str
+)
 def test_bad_keys(key):
     x, d = pair()
     with pytest.raises((IndexError, TypeError)) as want:
@@ -142,7 +144,13 @@ SHAPES = [(120,), (-1,), (20, 6), (4, 30), (2, 2, 5, 6), (4, -1, 3), (1, 120, 1)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_reshape(shape, order):
     x, d = pair()
-    for hx, dx in ((x, d), (x.T, d.T), (x[::2], d[::2]), (x[:, ::-1], d[:, ::-1]), (np.asfortranarray(x), ta.from_host(x, "F"))):
+    for hx, dx in (
+        (x, d),
+        (x.T, d.T),
+        (x[::2], d[::2]),
+        (x[:, ::-1], d[:, ::-1]),
+        (np.asfortranarray(x), ta.from_host(x, "F")),
+    ):
         if hx.size != 120:
             want_shape = (-1,)
         else:
@@ -232,7 +240,17 @@ def test_subclass_and_attributes():
         pass
 
     m = ta.from_host(np.arange(4.0)).as_type(Mine)
-    for result in (m + 1, 1 + m, m[1:], m.T, m.sum(), -m, m.astype("f4"), m == 2, ta.ufuncs["exp"](m)):
+    for result in (
+        m + 1,
+        1 + m,
+        m[1:],
+        m.T,
+        m.sum(),
+        -m,
+        m.astype("f4"),
+        m == 2,
+        ta.ufuncs["exp"](m),
+    ):
         assert type(result) is Mine
     m.note = 5
     assert m.note == 5
@@ -260,6 +278,15 @@ def test_host_round_trip():
 
 
 def test_arange_full():
-    for start, stop, step, dtype in ((0, 10, 1, "i8"), (5, -5, -2, "i4"), (0.5, 3, 0.25, "f4"), (0, 1, 0.1, "f8")):
-        np.testing.assert_allclose(ta.arange(start, stop, step, dtype).get(), np.arange(start, stop, step, dtype), rtol=1e-6)
+    for start, stop, step, dtype in (
+        (0, 10, 1, "i8"),
+        (5, -5, -2, "i4"),
+        (0.5, 3, 0.25, "f4"),
+        (0, 1, 0.1, "f8"),
+    ):
+        np.testing.assert_allclose(
+            ta.arange(start, stop, step, dtype).get(),
+            np.arange(start, stop, step, dtype),
+            rtol=1e-6,
+        )
     assert ta.full((2, 2), 3).dtype == np.int64 and ta.full((), 1.5).item() == 1.5

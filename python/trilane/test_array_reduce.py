@@ -36,10 +36,18 @@ def test_reductions(name, dtype):
     x = make((3, 7, 5), dtype)
     if name == "prod":
         x = np.clip(x, 0, 2) if np.dtype(dtype).kind in "iuf" else x
-    for h, d in ((x, ta.from_host(x)), (x[::-1, :, ::2], ta.from_host(x)[::-1, :, ::2]), (x.T, ta.from_host(x).T)):
+    for h, d in (
+        (x, ta.from_host(x)),
+        (x[::-1, :, ::2], ta.from_host(x)[::-1, :, ::2]),
+        (x.T, ta.from_host(x).T),
+    ):
         for axis in AXES:
             same(getattr(d, name)(axis=axis), getattr(h, name)(axis=axis), dtype)
-            same(ta.reduce(name, d, axis, keepdims=True), getattr(h, name)(axis=axis, keepdims=True), dtype)
+            same(
+                ta.reduce(name, d, axis, keepdims=True),
+                getattr(h, name)(axis=axis, keepdims=True),
+                dtype,
+            )
 
 
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
@@ -57,12 +65,17 @@ def test_arg_reductions(name, dtype):
             same(getattr(d, name)(axis=axis), getattr(x, name)(axis=axis), dtype)
 
 
-@pytest.mark.parametrize("shape", [(100_000,), (3, 50_000), (50_000, 3), (700, 300), (2, 300, 200), (1, 1), (17,), (1025,)])
+@pytest.mark.parametrize(
+    "shape",
+    [(100_000,), (3, 50_000), (50_000, 3), (700, 300), (2, 300, 200), (1, 1), (17,), (1025,)],
+)
 def test_large(shape):
     x = make(shape, "f4")
     d = ta.from_host(x)
     for axis in (None, *range(len(shape))):
-        np.testing.assert_allclose(d.sum(axis=axis).get(), x.sum(axis=axis, dtype="f8"), rtol=1e-4, atol=2e-3)
+        np.testing.assert_allclose(
+            d.sum(axis=axis).get(), x.sum(axis=axis, dtype="f8"), rtol=1e-4, atol=2e-3
+        )
         np.testing.assert_array_equal(d.max(axis=axis).get(), x.max(axis=axis))
         np.testing.assert_array_equal(d.argmin(axis=axis).get(), x.argmin(axis=axis))
         np.testing.assert_allclose(d.var(axis=axis).get(), x.var(axis=axis, dtype="f8"), rtol=1e-4)
@@ -75,7 +88,9 @@ def test_sum_is_accurate():
     assert abs(ta.from_host(x).sum().item() - x.sum(dtype="f8")) < 0.05
 
 
-@pytest.mark.parametrize("name", ["nansum", "nanprod", "nanmax", "nanmin", "nanargmax", "nanargmin", "count_nonzero"])
+@pytest.mark.parametrize(
+    "name", ["nansum", "nanprod", "nanmax", "nanmin", "nanargmax", "nanargmin", "count_nonzero"]
+)
 def test_nan(name):
     x = make((5, 8), "f8")
     x[1, 2] = x[3, 3] = x[0, 0] = np.nan
@@ -91,7 +106,11 @@ def test_var_std():
         d = ta.from_host(x)
         for axis in (None, 0, 1):
             same(d.var(axis=axis), x.var(axis=axis), dtype)
-            same(d.std(axis=axis, ddof=1, keepdims=True), x.std(axis=axis, ddof=1, keepdims=True), dtype)
+            same(
+                d.std(axis=axis, ddof=1, keepdims=True),
+                x.std(axis=axis, ddof=1, keepdims=True),
+                dtype,
+            )
 
 
 def test_initial_where_out_dtype_empty():
@@ -100,7 +119,11 @@ def test_initial_where_out_dtype_empty():
     mask = x > 0
     same(ta.reduce("sum", d, 1, where=ta.from_host(mask)), x.sum(1, where=mask), "f8")
     same(ta.reduce("prod", d, 0, where=ta.from_host(mask)), x.prod(0, where=mask), "f8")
-    same(ta.reduce("max", d, 0, where=ta.from_host(mask), initial=-1), x.max(0, where=mask, initial=-1), "f8")
+    same(
+        ta.reduce("max", d, 0, where=ta.from_host(mask), initial=-1),
+        x.max(0, where=mask, initial=-1),
+        "f8",
+    )
     same(ta.reduce("sum", d, None, initial=10), x.sum(initial=10), "f8")
     same(ta.reduce("sum", d, 1, dtype="f4"), x.sum(1, dtype="f4"), "f4")
     out = ta.empty((6,), "f8")
@@ -159,13 +182,18 @@ def test_sort_axes():
     d = ta.from_host(x)
     for axis in (0, 1):
         np.testing.assert_array_equal(ta.sort(d, axis).get(), np.sort(x, axis))
-        np.testing.assert_array_equal(ta.argsort(d.T, axis).get(), np.argsort(x.T, axis, kind="stable"))
+        np.testing.assert_array_equal(
+            ta.argsort(d.T, axis).get(), np.argsort(x.T, axis, kind="stable")
+        )
     d.sort()
     np.testing.assert_array_equal(d.get(), np.sort(x))
     s = np.sort(make((50,), "f8"))
     v = make((30,), "f8", 1)
     for side in ("left", "right"):
-        np.testing.assert_array_equal(ta.searchsorted(ta.from_host(s), ta.from_host(v), side).get(), np.searchsorted(s, v, side))
+        np.testing.assert_array_equal(
+            ta.searchsorted(ta.from_host(s), ta.from_host(v), side).get(),
+            np.searchsorted(s, v, side),
+        )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

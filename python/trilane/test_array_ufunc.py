@@ -11,7 +11,8 @@ import pytest
 from trilane._core import array as ta
 
 DTYPES = [
-    np.dtype(c) for c in ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
+    np.dtype(c)
+    for c in ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"]
 ]
 SHAPES = [(), (1,), (7,), (3, 4), (2, 3, 5), (0, 3)]
 
@@ -125,14 +126,21 @@ def test_python_integer_out_of_range():
     check(lambda a: a < np.int64(5), big)
 
 
-@pytest.mark.parametrize("scalar", [np.float32(2.5), np.float64(0.1), np.int8(3), np.uint16(9), np.complex64(1j), np.bool_(True)])
+@pytest.mark.parametrize(
+    "scalar",
+    [np.float32(2.5), np.float64(0.1), np.int8(3), np.uint16(9), np.complex64(1j), np.bool_(True)],
+)
 def test_numpy_scalars_are_strong(scalar):
     for dtype in DTYPES:
         check(lambda a: a + scalar, values((3,), dtype))
         check(lambda a: scalar * a, values((3,), dtype))
 
 
-UNARY = sorted(name for name, nin, nout, _ in ta.ufunc_table() if nin == 1 and hasattr(np, name) and name not in ("real", "imag", "angle", "sinc"))
+UNARY = sorted(
+    name
+    for name, nin, nout, _ in ta.ufunc_table()
+    if nin == 1 and hasattr(np, name) and name not in ("real", "imag", "angle", "sinc")
+)
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -208,7 +216,9 @@ def test_corners_of_floats():
             got = ta.ufuncs[name](ta.from_host(x), ta.from_host(y)).get()
             np.testing.assert_allclose(got, want, rtol=1e-6, err_msg=name)
             zero = (want == 0) & ~np.isnan(want)
-            np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(want[zero]), err_msg=name)
+            np.testing.assert_array_equal(
+                np.signbit(got[zero]), np.signbit(want[zero]), err_msg=name
+            )
         for name in ("sign", "rint", "floor", "ceil", "trunc", "signbit", "isfinite", "isinf", "isnan",
                      "absolute", "negative", "sqrt", "cbrt", "square", "spacing", "modf", "frexp"):  # fmt: skip
             one = special.astype(dtype)
@@ -248,7 +258,15 @@ def test_layouts(shape):
 
 
 @pytest.mark.parametrize(
-    "a,b", [((3, 1), (1, 4)), ((4,), (3, 4)), ((2, 1, 5), (3, 1)), ((1,), (0,)), ((), (3,)), ((100, 1), (1, 70))]
+    "a,b",
+    [
+        ((3, 1), (1, 4)),
+        ((4,), (3, 4)),
+        ((2, 1, 5), (3, 1)),
+        ((1,), (0,)),
+        ((), (3,)),
+        ((100, 1), (1, 70)),
+    ],
 )
 def test_broadcasting(a, b):
     check(operator.add, values(a, np.dtype("f4")), values(b, np.dtype("f4"), 1))
@@ -364,7 +382,10 @@ def test_astype_over_pairs():
     for a, b in itertools.product(DTYPES, DTYPES):
         x = np.abs(values((9,), a)) if a.kind != "b" else values((9,), a)
         x = x.astype(a)
-        with np.errstate(all="ignore"), pytest.warns() if a.kind == "c" and b.kind not in "cb" else _quiet():
+        with (
+            np.errstate(all="ignore"),
+            pytest.warns() if a.kind == "c" and b.kind not in "cb" else _quiet(),
+        ):
             got = ta.from_host(x).astype(b)
         with np.errstate(all="ignore"):
             want = (x.real if a.kind == "c" and b.kind not in "cb" else x).astype(b)

@@ -57,6 +57,9 @@ def test_exceptions_and_exit_statuses_pass_through(tmp_path):
     failing = command("run", write(tmp_path / "fails.py", "raise ValueError('wrong')\n"))
     assert failing.returncode == 1
     assert "ValueError: wrong" in failing.stderr and "fails.py" in failing.stderr
+    assert "trilane" not in failing.stderr, "the launcher's own frames are of no use to anybody"
+    broken = command("run", write(tmp_path / "broken.py", "if True print(1)\n"))
+    assert broken.returncode == 1 and "SyntaxError" in broken.stderr
     assert command("run", write(tmp_path / "exits.py", "raise SystemExit(7)\n")).returncode == 7
 
 

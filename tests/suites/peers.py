@@ -52,7 +52,15 @@ class Peer:
         return HERE / "ledger" / f"{self.name}.txt"
 
 
-_BASE = ("numpy", "pytest", "pytest-timeout", "ml_dtypes", "nanobind-backend", "platformdirs", "rich")
+_BASE = (
+    "numpy",
+    "pytest",
+    "pytest-timeout",
+    "ml_dtypes",
+    "nanobind-backend",
+    "platformdirs",
+    "rich",
+)
 
 PEERS = {
     peer.name: peer

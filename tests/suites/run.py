@@ -163,7 +163,9 @@ def main() -> int:
     if options.write and not partial:
         write_ledger(peer, options.device, passed, len(ids))
         return 0
-    return compare(peer, options.device, passed, partial, [str(f.relative_to(peer.work)) for f in files])
+    return compare(
+        peer, options.device, passed, partial, [str(f.relative_to(peer.work)) for f in files]
+    )
 
 
 if __name__ == "__main__":

@@ -37,22 +37,37 @@ def _parser() -> argparse.ArgumentParser:
         start = command.add_mutually_exclusive_group()
         start.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m")
         start.add_argument("-c", dest="code", metavar="CODE", help="run a string, as python -c")
-        command.add_argument(
-            "rest", nargs=argparse.REMAINDER, metavar="script.py [args]", help="program, arguments"
-        )
+        command.add_argument("script", nargs="?", metavar="script.py [args]", help="the program")
     info = commands.add_parser("info", help="devices, compilers, cache, and what is missing")
     info.add_argument("--json", action="store_true", help="as JSON")
     return parser
 
 
+def _split(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Our arguments, and the program's own: all that stands behind script.py, -m X or -c X."""
+    if not argv or argv[0] not in ("run", "check"):
+        return argv, []
+    index = 1
+    while index < len(argv):
+        word = argv[index]
+        if word in ("-m", "-c"):
+            return argv[: index + 2], argv[index + 2 :]
+        if not word.startswith("-"):
+            return argv[: index + 1], argv[index + 1 :]
+        index += 2 if word == "--device" else 1
+    return argv, []
+
+
 def main(argv: list[str] | None = None) -> int:
     """Entry point of the command; returns the exit status."""
     parser = _parser()
-    options = parser.parse_args(argv)
+    own, rest = _split(sys.argv[1:] if argv is None else argv)
+    options = parser.parse_args(own)
     if options.command in ("run", "check"):
         from trilane.cli.run import run_program
 
-        if not (options.rest or options.module or options.code is not None):
+        options.rest = ([options.script] if options.script else []) + rest
+        if not (options.script or options.module or options.code is not None):
             parser.error(f"no program given: trilane {options.command} script.py")
         return run_program(options)
     if options.command == "info":

@@ -10,7 +10,16 @@ from typing import Any
 __all__ = ["collect_info", "describe_run", "print_info"]
 
 # Packages that matter to somebody who reports a fault, in the order shown.
-_PACKAGES = ("numpy", "nanobind-backend", "ml_dtypes", "numba", "llvmlite", "cupy", "pycuda", "torch")
+_PACKAGES = (
+    "numpy",
+    "nanobind-backend",
+    "ml_dtypes",
+    "numba",
+    "llvmlite",
+    "cupy",
+    "pycuda",
+    "torch",
+)
 
 
 def collect_info() -> dict[str, Any]:

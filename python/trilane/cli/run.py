@@ -19,8 +19,7 @@ __all__ = ["run_program"]
 def run_program(options: argparse.Namespace) -> int:
     """Run the program that the options name, as `python` would; returns its exit status.
 
-    The aliases are installed for it and for its child processes. Exceptions and `sys.exit` pass
-    through: the interpreter ends as it would have under `python`.
+    The aliases are installed for it and for its child processes.
     """
     if options.device:
         os.environ["TRILANE_DEVICE"] = options.device
@@ -35,7 +34,9 @@ def run_program(options: argparse.Namespace) -> int:
     if options.code is not None:
         sys.argv = ["-c", *options.rest]
         sys.path.insert(0, "")
-        _run_as_main(compile(options.code, "<string>", "exec"), None)
+        status = _run_as_main(options.code, None)
+        if status:
+            return status
     elif options.module is not None:
         sys.argv = [options.module, *options.rest]
         sys.path.insert(0, os.getcwd())
@@ -50,19 +51,34 @@ def run_program(options: argparse.Namespace) -> int:
             runpy.run_path(str(script), run_name="__main__")
         else:
             sys.path.insert(0, str(script.resolve().parent))
-            _run_as_main(compile(script.read_bytes(), str(script), "exec"), str(script))
+            status = _run_as_main(script.read_bytes(), str(script))
+            if status:
+                return status
     return _check_status() if options.command == "check" else 0
 
 
-def _run_as_main(code: object, file: str | None) -> None:
-    """Execute as `__main__`, which stays in place: exit handlers and pickles refer to it."""
+def _run_as_main(source: str | bytes, file: str | None) -> int:
+    """Execute as `__main__`, which stays in place: exit handlers and pickles refer to it.
+
+    Returns 0, or the status after an exception whose traceback was shown as `python` shows it:
+    from the program's own first line on.
+    """
     main = ModuleType("__main__")
     if file is not None:
         main.__file__ = file
     main.__dict__["__builtins__"] = __builtins__
     main.__dict__["__spec__"] = None
     sys.modules["__main__"] = main
-    exec(code, main.__dict__)  # noqa: S102
+    try:
+        exec(compile(source, file or "<string>", "exec"), main.__dict__)  # noqa: S102
+    except SystemExit:
+        raise
+    except BaseException as error:
+        own_frame = error.__traceback__
+        error = error.with_traceback(own_frame.tb_next if own_frame else None)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0
 
 
 def _check_status() -> int:
