@@ -41,9 +41,7 @@ HOST_HEADERS = {
 def compile_case(case: Case, architecture: str, stubs: str) -> tuple[bytes | None, str]:
     nvrtc = ctypes.CDLL("libnvrtc.so.13")
     program, size = ctypes.c_void_p(), ctypes.c_size_t()
-    nvrtc.nvrtcCreateProgram(
-        ctypes.byref(program), case.source.encode(), b"case.cu", 0, None, None
-    )
+    nvrtc.nvrtcCreateProgram(ctypes.byref(program), case.source.encode(), b"case.cu", 0, None, None)
     options = [
         f"--gpu-architecture={architecture}", f"-I{stubs}", f"-I{TOOLKIT}/include",
         f"-I{TOOLKIT}/include/cccl", "--device-int128", *case.options,
@@ -92,9 +90,7 @@ class Gpu:
         for array in case.arrays:
             address = ctypes.c_uint64()
             self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(array.nbytes or 1))
-            self.call(
-                "cuMemcpyHtoD_v2", address, array.tobytes(), ctypes.c_size_t(array.nbytes)
-            )
+            self.call("cuMemcpyHtoD_v2", address, array.tobytes(), ctypes.c_size_t(array.nbytes))
             arguments.append(address)
         for scalar in case.scalars:
             data = np.asarray(scalar).tobytes()
