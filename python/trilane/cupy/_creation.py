@@ -1,0 +1,637 @@
+"""Making arrays: from shapes, from data, ranges."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from trilane import _core
+from trilane.cupy._dtypes import check_dtype
+from trilane.cupy._engine import copyto, engine, from_buffer, from_host, full as _full
+from trilane.cupy._engine import empty as _empty
+from trilane.cupy._engine import ndarray
+from trilane.cupy._helpers import SCALARS, normalize_shape, product, require_array
+
+
+def empty(shape, dtype=float, order="C") -> ndarray:
+    """Return a new array of the given shape, not initialised.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : data-type
+    order : {'C', 'F'}
+
+    Returns
+    -------
+    ndarray
+    """
+    return _empty(normalize_shape(shape), check_dtype(dtype), _order(order))
+
+
+def zeros(shape, dtype=float, order="C") -> ndarray:
+    """Return a new array filled with zeros."""
+    return _full(normalize_shape(shape), 0, check_dtype(dtype), _order(order))
+
+
+def ones(shape, dtype=float, order="C") -> ndarray:
+    """Return a new array filled with ones."""
+    return _full(normalize_shape(shape), 1, check_dtype(dtype), _order(order))
+
+
+def full(shape, fill_value, dtype=None, order="C") -> ndarray:
+    """Return a new array filled with a value.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    fill_value : scalar or ndarray
+        An array is broadcast to `shape`.
+    dtype : data-type, optional
+        By default that of `fill_value`.
+    order : {'C', 'F'}
+    """
+    if dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, ndarray) else np.array(fill_value).dtype
+    result = empty(shape, dtype, order)
+    if isinstance(fill_value, (ndarray, *SCALARS)):
+        copyto(result, fill_value, "unsafe")
+    else:
+        result[...] = array(fill_value)
+    return result
+
+
+def empty_like(prototype, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """Return a new array of the shape and type of another, not initialised.
+
+    Parameters
+    ----------
+    prototype : ndarray
+    dtype : data-type, optional
+    order : {'C', 'F', 'A', 'K'}
+    subok : None
+        Not supported.
+    shape : int or tuple of int, optional
+    """
+    if subok is not None:
+        raise TypeError("subok is not supported yet")
+    prototype = _prototype(prototype)
+    dtype = prototype.dtype if dtype is None else check_dtype(dtype)
+    new_shape = prototype.shape if shape is None else normalize_shape(shape)
+    order = _like_order(prototype, order, new_shape)
+    if order != "K":
+        return _empty(new_shape, dtype, order)
+    axes = sorted(range(prototype.ndim), key=lambda a: (-abs(prototype.strides[a]), a))
+    result = _empty(tuple(new_shape[a] for a in axes), dtype, "C")
+    return result.transpose(tuple(int(a) for a in np.argsort(axes)))
+
+
+def _prototype(prototype) -> ndarray:
+    if isinstance(prototype, ndarray):
+        return prototype
+    return array(prototype)
+
+
+def _like_order(prototype, order, shape) -> str:
+    order = "K" if order is None else order.upper()
+    if order in ("C", "F"):
+        return order
+    if order not in ("A", "K"):
+        raise ValueError(f"order not understood: {order!r}")
+    if len(shape) != prototype.ndim or prototype.c_contiguous:
+        return "C"
+    if prototype.f_contiguous:
+        return "F"
+    return "C" if order == "A" else "K"
+
+
+def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """Return a new array of zeros of the shape and type of another."""
+    result = empty_like(a, dtype, order, subok, shape)
+    result.fill(0)
+    return result
+
+
+def ones_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """Return a new array of ones of the shape and type of another."""
+    result = empty_like(a, dtype, order, subok, shape)
+    result.fill(1)
+    return result
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=None, shape=None) -> ndarray:
+    """Return a new array of a value, of the shape and type of another."""
+    result = empty_like(a, dtype, order, subok, shape)
+    copyto(result, fill_value, "unsafe")
+    return result
+
+
+def eye(N, M=None, k=0, dtype=float, order="C") -> ndarray:
+    """Return a 2-D array with ones on the k-th diagonal and zeros elsewhere."""
+    M = N if M is None else M
+    result = zeros((N, M), dtype, order)
+    diagonal = engine.diag_view(result, k) if _has_diagonal(N, M, k) else None
+    if diagonal is not None:
+        diagonal.fill(1)
+    return result
+
+
+def _has_diagonal(rows: int, columns: int, k: int) -> bool:
+    return k < columns if k >= 0 else -k < rows
+
+
+def identity(n, dtype=float) -> ndarray:
+    """Return the identity matrix."""
+    return eye(n, dtype=dtype)
+
+
+def array(
+    obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False
+) -> ndarray:
+    """Make an array from anything that holds values.
+
+    Parameters
+    ----------
+    obj : array_like
+        A device array of any face, a NumPy array, a scalar, nested sequences (of device arrays
+        too), or an object with one of the array protocols.
+    dtype : data-type, optional
+    copy : bool or None
+        False or None: share the memory of a device array where nothing has to change, and copy
+        where something has.
+    order : {'C', 'F', 'A', 'K'}
+    subok : bool
+        Pass subclasses of ndarray through.
+    ndmin : int
+        Axes of length 1 are put in front until there are so many.
+    blocking : bool
+        Accepted; the host's memory is read before the call returns in either case.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        The values have no dtype of the device.
+    """
+    order = "K" if order is None else order
+    dtype = None if dtype is None else check_dtype(dtype)
+    device_array = as_device_array(obj)
+    if device_array is not None:
+        result = _from_device(device_array, dtype, copy, order, subok)
+    elif isinstance(obj, (list, tuple)) and _holds_device_arrays(obj):
+        result = _from_nested(obj, dtype, order)
+    else:
+        result = _upload(obj, dtype, order, ndmin)
+    if result.ndim < ndmin:
+        result = result.reshape((1,) * (ndmin - result.ndim) + result.shape)
+    return result
+
+
+def as_device_array(obj) -> ndarray | None:
+    """The device array that `obj` is or shows, without copying; None if it holds host values."""
+    if isinstance(obj, ndarray):
+        return obj
+    if isinstance(obj, (np.ndarray, list, tuple, *SCALARS)):
+        return None
+    for protocol in ("__cupy_get_ndarray__", "__trilane_array__"):
+        convert = getattr(obj, protocol, None)
+        if convert is not None:
+            return convert()
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    if interface is not None:
+        return _from_interface(interface, obj)
+    return None
+
+
+def _from_interface(interface: dict, owner) -> ndarray:
+    shape = tuple(interface["shape"])
+    dtype = np.dtype(interface["typestr"])
+    if interface.get("mask") is not None:
+        raise ValueError("__cuda_array_interface__: masked arrays are not supported")
+    strides = interface.get("strides")
+    address = interface["data"][0] or 0
+    if strides is None:
+        low, nbytes = 0, product(shape) * dtype.itemsize
+    else:
+        reach = [(e - 1) * s for e, s in zip(shape, strides)]
+        low = sum(r for r in reach if r < 0)
+        nbytes = sum(r for r in reach if r > 0) - low + dtype.itemsize
+    if product(shape) == 0:
+        return _empty(shape, dtype, "C")
+    buffer = _core.Buffer.adopt(address + low, nbytes, owner)
+    return from_buffer(buffer, -low, shape, dtype, strides)
+
+
+def _from_device(a: ndarray, dtype, copy, order, subok) -> ndarray:
+    dtype = a.dtype if dtype is None else dtype
+    if not copy and a.dtype == dtype and _order_fits(a, order):
+        result = a
+    else:
+        result = a.astype(dtype, order=order, copy=True)
+    if not subok and type(result) is not ndarray:
+        result = result.as_type(ndarray)
+    return result
+
+
+def _order_fits(a: ndarray, order: str) -> bool:
+    order = order.upper()
+    if order == "C":
+        return a.c_contiguous
+    if order == "F":
+        return a.f_contiguous
+    return True
+
+
+def _holds_device_arrays(obj) -> bool:
+    for item in obj:
+        if isinstance(item, (list, tuple)):
+            if _holds_device_arrays(item):
+                return True
+        elif not isinstance(item, (np.ndarray, *SCALARS)) and as_device_array(item) is not None:
+            return True
+    return False
+
+
+def _from_nested(obj, dtype, order) -> ndarray:
+    parts = [array(item, dtype=dtype) for item in obj]
+    shapes = {part.shape for part in parts}
+    if len(shapes) != 1:
+        raise ValueError(f"array: elements have different shapes: {sorted(shapes)}")
+    result = engine.stack(parts, 0)
+    if dtype is not None and result.dtype != dtype:
+        result = result.astype(dtype)
+    if order.upper() == "F":
+        result = result.copy(order="F")
+    return result
+
+
+def _upload(obj, dtype, order, ndmin) -> ndarray:
+    if dtype is not None and dtype.kind != "V" and not isinstance(obj, np.ndarray):
+        host = np.array(obj, dtype=dtype, order=order, ndmin=ndmin)
+    else:
+        host = np.array(obj, copy=None, order=order, ndmin=ndmin)
+        if dtype is not None:
+            host = host.astype(dtype, order=order, copy=False)
+    check_dtype(host.dtype)
+    return from_host(host, order=order)
+
+
+def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
+    """Make an array, sharing the memory of a device array where nothing has to change.
+
+    Parameters
+    ----------
+    a : array_like
+    dtype : data-type, optional
+    order : {'C', 'F', 'A', 'K'}, optional
+    copy : bool, optional
+        True: always copy. False: raise ValueError where a copy is needed.
+    blocking : bool
+        As of `array`.
+    """
+    if copy is False:
+        device_array = as_device_array(a)
+        fits = device_array is not None and (
+            dtype is None or device_array.dtype == np.dtype(dtype)
+        ) and _order_fits(device_array, order or "K")
+        if not fits:
+            raise ValueError("asarray(copy=False): the values have to be copied")
+    return array(a, dtype, bool(copy), "K" if order is None else order)
+
+
+def asanyarray(a, dtype=None, order=None, *, blocking=False) -> ndarray:
+    """As `asarray`, but subclasses of ndarray pass through."""
+    return array(a, dtype, False, "K" if order is None else order, subok=True)
+
+
+def ascontiguousarray(a, dtype=None) -> ndarray:
+    """Return an array in C order with at least one axis."""
+    return array(a, dtype, False, "C", ndmin=1)
+
+
+def asfortranarray(a, dtype=None) -> ndarray:
+    """Return an array in Fortran order with at least one axis."""
+    return array(a, dtype, False, "F", ndmin=1)
+
+
+def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
+    """As `asarray`, but raise ValueError where a value is infinite or NaN."""
+    result = asarray(a, dtype, order)
+    if result.dtype.kind in "fc" and not bool(engine.ufuncs["isfinite"](result).all()):
+        raise ValueError("array must not contain Infs or NaNs")
+    return result
+
+
+def copy(a, order="K") -> ndarray:
+    """Return a copy of an array."""
+    return array(a, order=order)
+
+
+def frombuffer(buffer, dtype=float, count=-1, offset=0, *, like=None) -> ndarray:
+    """Make a 1-D array of the bytes of a host buffer."""
+    return array(np.frombuffer(buffer, dtype, count, offset))
+
+
+def fromfile(file, dtype=float, count=-1, sep="", offset=0) -> ndarray:
+    """Make an array of a file's values, read on the host."""
+    return array(np.fromfile(file, dtype, count, sep, offset))
+
+
+def fromfunction(function, shape, *, dtype=float, **kwargs) -> ndarray:
+    """Call a function with the index arrays of a shape."""
+    from trilane.cupy._indexing import indices
+
+    return function(*indices(normalize_shape(shape), dtype=dtype), **kwargs)
+
+
+def fromiter(iter, dtype, count=-1) -> ndarray:
+    """Make a 1-D array of an iterable's values."""
+    return array(np.fromiter(iter, dtype, count))
+
+
+def fromstring(string, dtype=float, count=-1, *, sep) -> ndarray:
+    """Make a 1-D array of a text's numbers."""
+    return array(np.fromstring(string, dtype, count, sep=sep))
+
+
+def loadtxt(fname, **kwargs) -> ndarray:
+    """Load an array from a text file, read on the host; arguments as of `numpy.loadtxt`."""
+    return array(np.loadtxt(fname, **kwargs))
+
+
+def genfromtxt(fname, **kwargs) -> ndarray:
+    """Load an array from a text file with missing values; arguments as of `numpy.genfromtxt`."""
+    return array(np.genfromtxt(fname, **kwargs))
+
+
+def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
+    """Make an array of an object with ``__dlpack__``, without a copy where possible.
+
+    Parameters
+    ----------
+    x : object
+        Its memory must be on this machine's host side for a `cpu` device.
+    device : None
+        Only the current device.
+    copy : bool, optional
+        True: always copy. False: raise where a copy is needed.
+
+    Raises
+    ------
+    NotImplementedError
+        The memory is on a CUDA device.
+    """
+    if isinstance(x, ndarray):
+        return x.copy() if copy else x.view()
+    kind = x.__dlpack_device__()[0]
+    if kind not in (1, 3):
+        raise NotImplementedError(f"from_dlpack: memory of DLPack device type {int(kind)}")
+    host = np.from_dlpack(x)
+    if copy or _core.current_context().properties.type != "cpu" or host.size == 0:
+        if copy is False and host.size:
+            raise ValueError("from_dlpack(copy=False): the memory is not on the current device")
+        return array(host)
+    return _adopt_host(host)
+
+
+def _adopt_host(host: np.ndarray) -> ndarray:
+    reach = [(e - 1) * s for e, s in zip(host.shape, host.strides)]
+    low = sum(r for r in reach if r < 0)
+    nbytes = sum(r for r in reach if r > 0) - low + host.itemsize
+    buffer = _core.Buffer.adopt(host.__array_interface__["data"][0] + low, nbytes, host)
+    return from_buffer(buffer, -low, host.shape, check_dtype(host.dtype), host.strides)
+
+
+fromDlpack = from_dlpack
+
+
+def arange(start, stop=None, step=1, dtype=None) -> ndarray:
+    """Return evenly spaced values in the half-open interval [start, stop).
+
+    Parameters
+    ----------
+    start, stop, step : number
+        One number alone is `stop`.
+    dtype : data-type, optional
+        By default that of the arguments.
+
+    Raises
+    ------
+    ValueError
+        The step is zero, or a boolean array would have more than two values.
+    """
+    if stop is None:
+        start, stop = 0, start
+    step = 1 if step is None else step
+    if dtype is None:
+        dtype = np.result_type(*(np.array(x).dtype for x in (start, stop, step)))
+        if dtype.kind == "b":
+            dtype = np.dtype(int)
+    dtype = check_dtype(dtype)
+    if step == 0:
+        raise ZeroDivisionError("arange: the step is zero")
+    size = max(0, _range_length(start, stop, step))
+    if dtype.kind == "b":
+        if size > 2:
+            raise TypeError("arange() is only supported for booleans when the result has at most length 2.")
+        return array(np.arange(start, stop, step, dtype))
+    if size == 0:
+        return _empty((0,), dtype, "C")
+    return engine.arange(_plain(start), _plain(stop), _plain(step), dtype)
+
+
+def _plain(x):
+    return x.item() if isinstance(x, (np.generic, ndarray)) else x
+
+
+def _range_length(start, stop, step) -> int:
+    if all(isinstance(x, (int, np.integer)) for x in (start, stop, step)):
+        return -((int(start) - int(stop)) // int(step))
+    length = (stop - start) / step
+    return math.ceil(length.real if isinstance(length, complex) else length)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    """Return evenly spaced numbers over an interval.
+
+    Parameters
+    ----------
+    start, stop : scalar or array_like
+    num : int
+    endpoint : bool
+        Whether `stop` is the last value.
+    retstep : bool
+        Return the step too.
+    dtype : data-type, optional
+    axis : int
+        Where the new axis goes if `start` or `stop` is an array.
+
+    Returns
+    -------
+    ndarray, or (ndarray, step)
+    """
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    divisions = num - 1 if endpoint else num
+    if not all(isinstance(x, SCALARS) for x in (start, stop)):
+        start, stop = asarray(start), asarray(stop)
+    computed = np.result_type(*(_dtype_of(x) for x in (start, stop)), np.float64)
+    integral = dtype is not None and np.dtype(dtype).kind in "iu"
+    dtype = computed if dtype is None else check_dtype(dtype)
+    delta = stop * _one(computed) - start * _one(computed)
+    position = arange(0, num, 1, np.float64 if computed.kind != "c" else computed)
+    scalar = not isinstance(delta, ndarray)
+    if not scalar:
+        position = position.reshape((-1,) + (1,) * delta.ndim)
+    if divisions > 0:
+        step = delta / divisions
+        tiny = (step == 0) if scalar else bool((step == 0).any())
+        result = position / divisions * delta if tiny else position * step
+    else:
+        step = float("nan")
+        result = position * delta
+    result = result + start
+    if endpoint and num > 1:
+        result[-1] = stop
+    if axis != 0:
+        result = engine.moveaxis(result, 0, axis)
+    if integral:
+        result = engine.ufuncs["floor"](result)
+    result = result.astype(dtype, copy=False)
+    return (result, step) if retstep else result
+
+
+def _one(dtype):
+    return 1.0 if dtype.kind != "c" else 1.0 + 0j
+
+
+def _dtype_of(x) -> np.dtype:
+    return x.dtype if isinstance(x, ndarray) else np.array(x).dtype
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> ndarray:
+    """Return numbers spaced evenly on a log scale: ``base ** linspace(start, stop, num)``."""
+    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    result = engine.ufuncs["power"](base, exponents)
+    return result if dtype is None else result.astype(check_dtype(dtype), copy=False)
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) -> ndarray:
+    """Return numbers spaced evenly in ratio from `start` to `stop`; made on the host."""
+    from trilane.cupy._convert import asnumpy
+
+    return array(np.geomspace(asnumpy(start), asnumpy(stop), num, endpoint, dtype, axis))
+
+
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy") -> tuple[ndarray, ...]:
+    """Return coordinate arrays of 1-D coordinate vectors.
+
+    Parameters
+    ----------
+    *xi : ndarray
+        1-D, or 0-d.
+    copy : bool
+        False: broadcast views.
+    sparse : bool
+        Keep length 1 along the other axes.
+    indexing : {'xy', 'ij'}
+        'xy' swaps the first two axes.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    for x in xi:
+        if require_array(x, "meshgrid").ndim > 1:
+            raise ValueError("input has to be 0-D or 1-D")
+    ndim = len(xi)
+    grids = [x.reshape((1,) * i + (-1,) + (1,) * (ndim - i - 1)) for i, x in enumerate(xi)]
+    if indexing == "xy" and ndim > 1:
+        grids[0] = grids[0].reshape((1, -1) + (1,) * (ndim - 2))
+        grids[1] = grids[1].reshape((-1, 1) + (1,) * (ndim - 2))
+    if not sparse:
+        shape = np.broadcast_shapes(*(g.shape for g in grids))
+        grids = [engine.broadcast_to(g, shape) for g in grids]
+    return tuple(g.copy() for g in grids) if copy else tuple(grids)
+
+
+class _Grid:
+    """What `mgrid` and `ogrid` are: indexing with slices makes coordinate arrays."""
+
+    def __init__(self, sparse: bool) -> None:
+        self.sparse = sparse
+
+    def __getitem__(self, key):
+        made = (np.ogrid if self.sparse else np.mgrid)[key]
+        if isinstance(made, (tuple, list)):
+            return tuple(array(part) for part in made)
+        return array(made)
+
+
+mgrid = _Grid(sparse=False)
+ogrid = _Grid(sparse=True)
+
+
+def tri(N, M=None, k=0, dtype=float) -> ndarray:
+    """Return ones at and below the k-th diagonal, zeros above."""
+    M = N if M is None else M
+    rows = arange(0, N, 1, np.int64).reshape(-1, 1)
+    columns = arange(-k, M - k, 1, np.int64)
+    return (rows >= columns).astype(check_dtype(dtype))
+
+
+def tril(m, k=0) -> ndarray:
+    """Return an array with the elements above the k-th diagonal of the last two axes zeroed."""
+    m = asarray(m)
+    mask = tri(*(m.shape[-2:] if m.ndim > 1 else m.shape * 2), k=k, dtype=bool)
+    return engine.where(mask, m, m.dtype.type(0))
+
+
+def triu(m, k=0) -> ndarray:
+    """Return an array with the elements below the k-th diagonal of the last two axes zeroed."""
+    m = asarray(m)
+    mask = tri(*(m.shape[-2:] if m.ndim > 1 else m.shape * 2), k=k - 1, dtype=bool)
+    return engine.where(mask, m.dtype.type(0), m)
+
+
+def diag(v, k=0) -> ndarray:
+    """Return the k-th diagonal of a 2-D array, or make a 2-D array of a diagonal."""
+    v = asarray(v)
+    if v.ndim == 2:
+        return v.diagonal(k)
+    if v.ndim != 1:
+        raise ValueError("Input must be 1- or 2-d.")
+    n = v.shape[0] + abs(k)
+    result = zeros((n, n), v.dtype)
+    if v.shape[0]:
+        engine.diag_view(result, k)[...] = v
+    return result
+
+
+def diagflat(v, k=0) -> ndarray:
+    """Make a 2-D array with the flattened input as its diagonal."""
+    return diag(asarray(v).ravel(), k)
+
+
+def vander(x, N=None, increasing=False) -> ndarray:
+    """Return a Vandermonde matrix: powers of `x` in columns."""
+    x = asarray(x)
+    if x.ndim != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    N = len(x) if N is None else N
+    powers = arange(0, N, 1, np.int64)
+    if not increasing:
+        powers = powers[::-1]
+    dtype = np.promote_types(x.dtype, int)
+    return engine.ufuncs["power"](x.astype(dtype).reshape(-1, 1), powers, dtype=dtype)
+
+
+def _order(order) -> str:
+    order = "C" if order is None else order.upper()
+    if order in ("A", "K"):
+        return "C"
+    if order not in ("C", "F"):
+        raise ValueError(f"order not understood: {order!r}")
+    return order

@@ -1,0 +1,62 @@
+"""Element types: which dtypes arrays may have, and what they are called in CUDA C++."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# char of NumPy -> spelling in CUDA C++. 'l' and 'q' are both 64 bits wide and stay two dtypes.
+_C_NAMES = {
+    "?": "bool",
+    "b": "signed char",
+    "h": "short",
+    "i": "int",
+    "l": "long long",
+    "q": "long long",
+    "B": "unsigned char",
+    "H": "unsigned short",
+    "I": "unsigned int",
+    "L": "unsigned long long",
+    "Q": "unsigned long long",
+    "e": "float16",
+    "f": "float",
+    "d": "double",
+    "F": "complex<float>",
+    "D": "complex<double>",
+}
+
+
+def c_name(dtype: np.dtype) -> str:
+    """Spell a dtype in CUDA C++.
+
+    Raises
+    ------
+    TypeError
+        Kernels have no such element type.
+    """
+    name = _C_NAMES.get(dtype.char)
+    if name is not None and dtype.isnative:
+        return name
+    if dtype.name == "bfloat16":
+        return "bfloat16"
+    raise TypeError(f"dtype {dtype!r} has no type in kernels: expected a bool, number or complex type")
+
+
+def check_dtype(dtype) -> np.dtype:
+    """Make a dtype from what a user gave, and refuse those that device arrays cannot have.
+
+    Raises
+    ------
+    ValueError
+        The dtype is one of NumPy's that have no device form (object, str, datetime, big-endian,
+        long double).
+    """
+    dtype = np.dtype(dtype)
+    if dtype.char in _C_NAMES:
+        if not dtype.isnative:
+            raise ValueError(f"Unsupported dtype {dtype}: only the native byte order")
+        return dtype
+    if dtype.kind == "V":
+        if dtype.hasobject:
+            raise ValueError(f"Unsupported dtype {dtype}: it holds objects")
+        return dtype
+    raise ValueError(f"Unsupported dtype {dtype}")

@@ -1,0 +1,22 @@
+"""The one door to the engine: the array type and functions of the compiled core."""
+
+from __future__ import annotations
+
+from trilane import _core
+
+engine = _core.array
+
+ndarray = engine.ndarray
+UFunc = engine.UFunc
+ufuncs = engine.ufuncs
+
+empty = engine.empty
+full = engine.full
+from_host = engine.from_host
+from_buffer = engine.from_buffer
+as_strided = engine.as_strided
+where = engine.where
+copyto = engine.copyto
+reduce = engine.reduce
+accumulate = engine.accumulate
+concatenate = engine.concatenate

@@ -1,0 +1,80 @@
+"""Small helpers that several modules share: axes, conversion of arguments."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from trilane.cupy._engine import ndarray
+
+SCALARS = (bool, int, float, complex, np.generic)
+
+__all__ = [
+    "SCALARS",
+    "normalize_axis_index",
+    "normalize_axis_tuple",
+    "normalize_shape",
+    "product",
+    "require_array",
+    "to_array",
+]
+
+
+def require_array(a, who: str) -> ndarray:
+    """Return `a` if it is a device array.
+
+    Raises
+    ------
+    TypeError
+        It is something else; NumPy arrays and lists do not convert by themselves.
+    """
+    if isinstance(a, ndarray):
+        return a
+    convert = getattr(a, "__cupy_get_ndarray__", None)
+    if convert is not None:
+        return convert()
+    raise TypeError(f"{who}: unsupported type {type(a)}: expected cupy.ndarray")
+
+
+def to_array(a, who: str) -> ndarray:
+    """Return `a` as a device array; scalars become 0-d arrays.
+
+    Raises
+    ------
+    TypeError
+        It is neither a device array nor a scalar.
+    """
+    if isinstance(a, SCALARS):
+        from trilane.cupy._creation import array
+
+        return array(a)
+    return require_array(a, who)
+
+
+def normalize_shape(shape) -> tuple[int, ...]:
+    """A shape as a tuple of non-negative ints.
+
+    Raises
+    ------
+    ValueError
+        An extent is negative.
+    """
+    if isinstance(shape, ndarray):
+        shape = shape.tolist()
+    try:
+        extents = (operator.index(shape),)
+    except TypeError:
+        extents = tuple(operator.index(s) for s in shape)
+    if any(e < 0 for e in extents):
+        raise ValueError("negative dimensions are not allowed")
+    return extents
+
+
+def product(extents) -> int:
+    """Product of ints, 1 for none."""
+    count = 1
+    for extent in extents:
+        count *= extent
+    return count

@@ -1,0 +1,102 @@
+"""Arguments of user kernels: counting, types, broadcasting, conversion."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trilane.cupy._engine import empty, ndarray
+
+_SCALARS = (bool, int, float, complex)
+_WEAK = {bool: np.dtype("?"), int: np.dtype("q"), float: np.dtype("d"), complex: np.dtype("D")}
+
+
+def is_array(x) -> bool:
+    """Whether the argument lives on the device."""
+    return isinstance(x, ndarray)
+
+
+def split(name: str, args: tuple, nin: int, nout: int) -> tuple[list, list]:
+    """Check the number and kinds of the arguments; return inputs and (given) outputs.
+
+    Raises
+    ------
+    TypeError
+        Wrong number, or an argument that is no device array and no scalar.
+    """
+    if len(args) not in (nin, nin + nout):
+        expected = f"either {nin} or {nin + nout} (with outputs)" if nout else f"{nin}"
+        raise TypeError(
+            f"Wrong number of arguments for {name!r}. It must be {expected}, but given {len(args)}."
+        )
+    values = [as_argument(x) for x in args]
+    for x in values[nin:]:
+        if not is_array(x):
+            raise TypeError(f"{name}: an output must be an ndarray: got {type(x).__name__}")
+    return values[:nin], values[nin:]
+
+
+def as_argument(x):
+    """A device array or a scalar, or TypeError."""
+    if isinstance(x, (ndarray, np.generic, *_SCALARS)):
+        return x
+    convert = getattr(x, "__cupy_get_ndarray__", None)
+    if convert is not None:
+        return convert()
+    if hasattr(x, "__cuda_array_interface__") or hasattr(x, "__trilane_array__"):
+        from trilane.cupy._creation import asarray
+
+        return asarray(x)
+    raise TypeError(f"Unsupported type {type(x)}")
+
+
+def dtype_of(x) -> np.dtype | None:
+    """The dtype, or None for a Python scalar."""
+    return None if type(x) in _WEAK else x.dtype
+
+
+def weak_dtype_of(x) -> np.dtype | None:
+    """What a Python scalar counts as where nothing else says the type; None for others."""
+    return _WEAK.get(type(x))
+
+
+def new_output(shape, dtype, parameter, name: str):
+    """Make the array of an output that was not given."""
+    if parameter.raw and not shape:
+        raise ValueError(f"{name}: the shape of raw output {parameter.name!r} is undecided")
+    return empty(shape, dtype)
+
+
+def convert_scalars(values: list, dtypes: list[np.dtype]) -> list:
+    """Give every scalar the dtype of its parameter."""
+    return [x if is_array(x) else dtype.type(x) for x, dtype in zip(values, dtypes)]
+
+
+def broadcast_strides(x, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Strides of `x` seen as an array of `shape`."""
+    if x.shape == shape:
+        return x.strides
+    missing = len(shape) - x.ndim
+    own = tuple(0 if e == 1 else s for e, s in zip(x.shape, x.strides))
+    return (0,) * missing + own
+
+
+def is_linear(shape, strides, itemsize: int) -> bool:
+    """Whether the position in C order is the position in memory."""
+    expected = itemsize
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+def is_c_contiguous(x) -> bool:
+    """Whether a device array is C-contiguous."""
+    return is_linear(x.shape, x.strides, x.itemsize)
+
+
+def core_stream(stream):
+    """The core's stream behind what the user gave; None is the current one."""
+    if stream is None:
+        return None
+    return stream._core_stream

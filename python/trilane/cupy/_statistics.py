@@ -1,0 +1,686 @@
+"""Extremes, averages, order statistics, histograms, correlation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from trilane.cupy import _ufuncs as uf
+from trilane.cupy._creation import arange, array, asarray, linspace, zeros
+from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._helpers import normalize_axis_index, normalize_axis_tuple, product
+from trilane.cupy._helpers import require_array, to_array
+
+
+def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> ndarray:
+    """Return the largest element along axes; NaN wins.
+
+    Parameters
+    ----------
+    a : ndarray
+    axis : int or tuple of int, optional
+    out : ndarray, optional
+    keepdims : bool
+    initial : scalar, optional
+        The least possible result.
+    where : ndarray of bool, optional
+        Which elements count; needs `initial`.
+    """
+    return _extreme(a, "max", axis, out, keepdims, initial, where)
+
+
+def amin(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> ndarray:
+    """Return the smallest element along axes; NaN wins. Parameters as of `amax`."""
+    return _extreme(a, "min", axis, out, keepdims, initial, where)
+
+
+def _extreme(a, name, axis, out, keepdims, initial, where) -> ndarray:
+    a = require_array(a, name)
+    if initial is None and where is None:
+        return engine.reduce(name, a, axis, None, out, keepdims)
+    if where is None:
+        where = True
+    elif initial is None and where is not True:
+        raise ValueError(
+            f"reduction operation '{name}imum' does not have an identity, "
+            "so to use a where mask one has to specify 'initial'"
+        )
+    return engine.reduce(name, a, axis, None, out, keepdims, initial, where)
+
+
+max = amax
+min = amin
+
+
+def nanmax(a, axis=None, out=None, keepdims=False) -> ndarray:
+    """Return the largest element along axes, ignoring NaN."""
+    a = require_array(a, "nanmax")
+    return engine.reduce("nanmax" if a.dtype.kind in "fc" else "max", a, axis, None, out, keepdims)
+
+
+def nanmin(a, axis=None, out=None, keepdims=False) -> ndarray:
+    """Return the smallest element along axes, ignoring NaN."""
+    a = require_array(a, "nanmin")
+    return engine.reduce("nanmin" if a.dtype.kind in "fc" else "min", a, axis, None, out, keepdims)
+
+
+def mean(a, axis=None, dtype=None, out=None, keepdims=False) -> ndarray:
+    """Return the arithmetic mean along axes."""
+    return require_array(a, "mean").mean(axis=axis, dtype=dtype, out=out, keepdims=keepdims)
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) -> ndarray:
+    """Return the variance along axes; the divisor is the count minus `ddof`."""
+    return require_array(a, "var").var(
+        axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims
+    )
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) -> ndarray:
+    """Return the standard deviation along axes; the divisor is the count minus `ddof`."""
+    return require_array(a, "std").std(
+        axis=axis, dtype=dtype, out=out, ddof=ddof, keepdims=keepdims
+    )
+
+
+def _counted(a, axis, keepdims):
+    """Mask of numbers and their count along axes."""
+    valid = ~uf.isnan(a)
+    return valid, engine.reduce("sum", valid, axis, np.int64, None, keepdims)
+
+
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False) -> ndarray:
+    """Return the mean along axes, ignoring NaN."""
+    a = require_array(a, "nanmean")
+    if a.dtype.kind not in "fc":
+        return mean(a, axis, dtype, out, keepdims)
+    _, count = _counted(a, axis, keepdims)
+    total = engine.reduce("nansum", a, axis, dtype or _sum_type(a.dtype), None, keepdims)
+    result = uf.true_divide(total, count.astype(total.real.dtype))
+    result = result.astype(dtype or a.dtype, copy=False)
+    return _store(result, out)
+
+
+def _sum_type(dtype):
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
+def _store(result, out):
+    if out is None:
+        return result
+    engine.copyto(out, result, "same_kind")
+    return out
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) -> ndarray:
+    """Return the variance along axes, ignoring NaN."""
+    a = require_array(a, "nanvar")
+    if a.dtype.kind not in "fc":
+        return var(a, axis, dtype, out, ddof, keepdims)
+    valid, count = _counted(a, axis, keepdims)
+    working = np.dtype(dtype) if dtype is not None else _sum_type(a.dtype)
+    centre = nanmean(a.astype(working, copy=False), axis, None, None, True)
+    deviation = engine.where(valid, a - centre, working.type(0))
+    if working.kind == "c":
+        squares = deviation.real * deviation.real + deviation.imag * deviation.imag
+    else:
+        squares = deviation * deviation
+    total = squares.sum(axis=axis, keepdims=keepdims)
+    divisor = uf.maximum(count - ddof, 0).astype(total.dtype)
+    result = total / divisor
+    final = np.dtype(dtype) if dtype is not None else a.real.dtype
+    return _store(result.astype(np.empty(0, final).real.dtype, copy=False), out)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False) -> ndarray:
+    """Return the standard deviation along axes, ignoring NaN."""
+    return _store(uf.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims)), out)
+
+
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """Return the weighted mean along axes.
+
+    Parameters
+    ----------
+    a : ndarray
+    axis : int or tuple of int, optional
+    weights : ndarray, optional
+        Of the shape of `a`, or 1-D along one axis.
+    returned : bool
+        Return the sum of weights too.
+    keepdims : bool
+
+    Raises
+    ------
+    ZeroDivisionError
+        The weights sum to zero.
+    """
+    a = require_array(a, "average")
+    if weights is None:
+        result = a.mean(axis=axis, keepdims=keepdims)
+        scale = result.dtype.type(a.size / result.size if result.size else 0)
+        scale = engine.full(result.shape, scale, result.dtype)
+        return (result, scale) if returned else result
+    weights = require_array(weights, "average")
+    dtype = np.result_type(a.dtype, weights.dtype, *((np.float64,) if a.dtype.kind in "iub" else ()))
+    if a.shape != weights.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        if weights.ndim != 1:
+            raise TypeError("1D weights expected when shapes of a and weights differ.")
+        place = normalize_axis_index(axis, a.ndim)
+        if weights.shape[0] != a.shape[place]:
+            raise ValueError("Length of weights not compatible with specified axis.")
+        shape = (1,) * place + (-1,) + (1,) * (a.ndim - place - 1)
+        weights = engine.broadcast_to(weights.reshape(shape), a.shape)
+    scale = weights.sum(axis=axis, dtype=dtype, keepdims=keepdims)
+    if bool((scale == 0).any()):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    result = uf.multiply(a, weights, dtype=dtype).sum(axis=axis, keepdims=keepdims) / scale
+    return (result, scale) if returned else result
+
+
+# --- order statistics
+
+
+def _flatten_axes(a, axis):
+    """Bring the axes to reduce to the end and join them; also the shape with ones there."""
+    if axis is None:
+        return a.ravel(), (1,) * a.ndim
+    axes = normalize_axis_tuple(axis, a.ndim)
+    kept = [i for i in range(a.ndim) if i not in axes]
+    shape = tuple(1 if i in axes else a.shape[i] for i in range(a.ndim))
+    moved = a.transpose(kept + list(axes))
+    return moved.reshape(tuple(a.shape[i] for i in kept) + (-1,)) if moved.size else moved.reshape(
+        tuple(a.shape[i] for i in kept) + (product(a.shape[i] for i in axes),)
+    ), shape
+
+
+_METHODS = frozenset(
+    """inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull
+    linear median_unbiased normal_unbiased lower higher midpoint nearest""".split()
+)
+_ALPHA_BETA = {
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (0.5, 0.5),
+    "weibull": (0, 0),
+    "linear": (1, 1),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+
+
+def _virtual_index(n, q, method):
+    """Place in the sorted values, as a real number; `n` may be an array."""
+    if method in ("lower", "higher", "midpoint", "nearest"):
+        place = (n - 1) * q
+        if method == "lower":
+            return uf.floor(place)
+        if method == "higher":
+            return uf.ceil(place)
+        if method == "midpoint":
+            return 0.5 * (uf.floor(place) + uf.ceil(place))
+        return uf.rint(place)
+    if method in _ALPHA_BETA:
+        alpha, beta = _ALPHA_BETA[method]
+        return n * q + (alpha + q * (1 - alpha - beta)) - 1
+    if method == "inverted_cdf":
+        return uf.maximum(uf.ceil(n * q) - 1, 0)
+    if method == "averaged_inverted_cdf":
+        place = n * q - 1
+        return engine.where(place == uf.floor(place), place + 0.5, uf.ceil(place))
+    return uf.maximum(uf.rint(n * q - 1), 0)
+
+
+def _quantile(a, q, axis, out, overwrite_input, method, keepdims, ignore_nan=False) -> ndarray:
+    if method not in _METHODS:
+        raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
+    if a.dtype.kind == "c":
+        raise TypeError("a must be an array of real numbers")
+    if a.dtype.kind == "b" and method != "inverted_cdf":
+        raise TypeError("quantile of booleans is not supported: boolean subtract")
+    q_shape = q.shape
+    flat, kept = _flatten_axes(a, axis)
+    count = flat.shape[-1]
+    working = a.dtype if a.dtype.kind == "f" else np.dtype(np.float64)
+    ordered = engine.sort(flat, -1).astype(working, copy=False)
+    q = q.ravel().astype(np.float64)
+    q = q.reshape((-1,) + (1,) * (ordered.ndim - 1))
+    if ignore_nan:
+        n = (~uf.isnan(ordered)).sum(axis=-1).astype(np.float64)
+    else:
+        n = engine.full(ordered.shape[:-1], float(count), np.float64)
+    place = _virtual_index(n, q, method)
+    place = uf.minimum(uf.maximum(place, 0.0), uf.maximum(n - 1, 0.0))
+    low = uf.floor(place).astype(np.int64)
+    high = uf.minimum(low + 1, uf.maximum(n - 1, 0).astype(np.int64))
+    weight = (place - low).astype(working)
+    rows = engine.moveaxis(ordered, -1, 0)
+    if count == 0:
+        result = engine.full(place.shape, math.nan, working)
+    else:
+        first = engine.take_along_axis(rows, low, 0)
+        second = engine.take_along_axis(rows, high, 0)
+        difference = second - first
+        result = engine.where(
+            weight >= 0.5, second - difference * (1 - weight), first + difference * weight
+        )
+        if not ignore_nan and working.kind == "f":
+            result = engine.where(uf.isnan(rows[-1]), working.type(math.nan), result)
+        elif ignore_nan:
+            result = engine.where(n == 0, working.type(math.nan), result)
+    shape = kept if keepdims else result.shape[1:]
+    result = result.reshape(q_shape + tuple(shape))
+    return _store(result, out)
+
+
+def _fractions(q, scale: float, who: str) -> ndarray:
+    q = q if isinstance(q, ndarray) else array(np.asarray(q, np.float64))
+    q = q / scale if scale != 1 else q
+    if q.size and bool(((q < 0) | (q > 1)).any()):
+        raise ValueError(f"{who} must be in the range [0, {int(scale)}]")
+    return q.astype(np.float64, copy=False)
+
+
+def quantile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False,
+    *, interpolation=None,
+) -> ndarray:
+    """Return quantiles along axes.
+
+    Parameters
+    ----------
+    a : ndarray
+    q : float or array_like
+        Fractions from 0 to 1. Their axes come first in the result.
+    axis : int or tuple of int, optional
+    out : ndarray, optional
+    overwrite_input : bool
+        Accepted; the input is left as it is.
+    method : str
+        How to interpolate; NumPy's names.
+    keepdims : bool
+    """
+    a = require_array(a, "quantile")
+    return _quantile(
+        a, _fractions(q, 1, "Quantiles"), axis, out, overwrite_input, interpolation or method, keepdims
+    )
+
+
+def percentile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False,
+    *, interpolation=None,
+) -> ndarray:
+    """Return percentiles along axes; as `quantile` with `q` from 0 to 100."""
+    a = require_array(a, "percentile")
+    return _quantile(
+        a, _fractions(q, 100, "Percentiles"), axis, out, overwrite_input, interpolation or method, keepdims
+    )
+
+
+def nanquantile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False
+) -> ndarray:
+    """Return quantiles along axes, ignoring NaN."""
+    a = require_array(a, "nanquantile")
+    return _quantile(
+        a, _fractions(q, 1, "Quantiles"), axis, out, overwrite_input, method, keepdims, a.dtype.kind == "f"
+    )
+
+
+def nanpercentile(
+    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False
+) -> ndarray:
+    """Return percentiles along axes, ignoring NaN."""
+    a = require_array(a, "nanpercentile")
+    return _quantile(
+        a, _fractions(q, 100, "Percentiles"), axis, out, overwrite_input, method, keepdims,
+        a.dtype.kind == "f",
+    )
+
+
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False) -> ndarray:
+    """Return the median along axes; NaN if there is one."""
+    return _median(require_array(a, "median"), axis, out, keepdims, False)
+
+
+def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False) -> ndarray:
+    """Return the median along axes, ignoring NaN."""
+    a = require_array(a, "nanmedian")
+    return _median(a, axis, out, keepdims, a.dtype.kind in "fc")
+
+
+def _median(a, axis, out, keepdims, ignore_nan) -> ndarray:
+    flat, kept = _flatten_axes(a, axis)
+    count = flat.shape[-1]
+    working = a.dtype if a.dtype.kind in "fc" else np.dtype(np.float64)
+    rows = engine.moveaxis(engine.sort(flat, -1), -1, 0)
+    if count == 0:
+        result = engine.full(rows.shape[1:], math.nan, working)
+    elif ignore_nan:
+        n = (~uf.isnan(rows)).sum(axis=0)
+        low = uf.maximum((n - 1) // 2, 0)[None]
+        high = uf.minimum(n // 2, uf.maximum(n - 1, 0))[None]
+        result = _middle(
+            engine.take_along_axis(rows, low, 0)[0], engine.take_along_axis(rows, high, 0)[0], working
+        )
+    else:
+        result = _middle(rows[(count - 1) // 2], rows[count // 2], working)
+        if working.kind in "fc":
+            result = engine.where(uf.isnan(rows[-1]), working.type(math.nan), result)
+    return _store(result.reshape(kept) if keepdims else result, out)
+
+
+def _middle(low, high, working) -> ndarray:
+    wide = np.dtype(np.float32) if working == np.float16 else working
+    return ((low.astype(wide) + high.astype(wide)) / 2).astype(working, copy=False)
+
+
+# --- counting
+
+
+def bincount(x, weights=None, minlength=0) -> ndarray:
+    """Count each value of a 1-D array of non-negative integers.
+
+    Parameters
+    ----------
+    x : ndarray of int
+    weights : ndarray, optional
+        Added instead of one.
+    minlength : int
+        Least length of the result.
+    """
+    x = require_array(x, "bincount")
+    if x.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if x.ndim < 1:
+        raise ValueError("object of too small depth for desired array")
+    if x.dtype.kind == "f":
+        raise TypeError("x must be int array")
+    if minlength is None:
+        minlength = 0
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    if x.size and x.dtype.kind == "i" and bool((x < 0).any()):
+        raise ValueError("The first argument of bincount must be non-negative")
+    if weights is not None and weights.shape != x.shape:
+        raise ValueError("The weights and list don't have the same length.")
+    return engine.bincount(x, weights, int(minlength))
+
+
+def digitize(x, bins, right=False) -> ndarray:
+    """Return the number of the interval that each value falls in; `bins` must be monotonic."""
+    x, bins = to_array(x, "digitize"), require_array(bins, "digitize")
+    if x.dtype.kind == "c":
+        raise TypeError("x may not be complex")
+    if bins.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if bins.ndim < 1:
+        raise ValueError("object of too small depth for desired array")
+    side = "left" if right else "right"
+    if bins.size < 2 or bool((bins[1:] >= bins[:-1]).all()):
+        return engine.searchsorted(bins, x, side, None)
+    if not bool((bins[1:] <= bins[:-1]).all()):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    other = "right" if right else "left"
+    return bins.size - engine.searchsorted(bins[::-1].copy(), x, other, None)
+
+
+def _edges(a, bins, range) -> ndarray:
+    """Edges of a histogram's bins."""
+    if isinstance(bins, str):
+        return array(np.histogram_bin_edges(a.get(), bins, range))
+    if np.ndim(bins.get() if isinstance(bins, ndarray) else bins) == 1:
+        edges = asarray(bins)
+        if edges.size > 1 and bool((edges[:-1] > edges[1:]).any()):
+            raise ValueError("`bins` must increase monotonically, when an array")
+        return edges
+    if np.ndim(bins) != 0:
+        raise ValueError("`bins` must be 1d, when an array")
+    count = int(bins)
+    if count < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    if range is not None:
+        first, last = (float(v) for v in range)
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (math.isfinite(first) and math.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+    elif a.size == 0:
+        first, last = 0.0, 1.0
+    else:
+        first, last = float(a.min()), float(a.max())
+        if not (math.isfinite(first) and math.isfinite(last)):
+            raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
+    if first == last:
+        first, last = first - 0.5, last + 0.5
+    return linspace(first, last, count + 1, dtype=np.result_type(first, last, a.dtype, np.float64)
+                    if a.dtype.kind in "iub" else np.result_type(a.dtype, np.float32))
+
+
+def histogram_bin_edges(a, bins=10, range=None, weights=None) -> ndarray:
+    """Return the edges of the bins that `histogram` would use."""
+    return _edges(require_array(a, "histogram_bin_edges").ravel(), bins, range)
+
+
+def histogram(x, bins=10, range=None, weights=None, density=False):
+    """Count the values in bins.
+
+    Parameters
+    ----------
+    x : ndarray
+    bins : int, ndarray or str
+        Number of bins, their edges, or a method of NumPy's.
+    range : (float, float), optional
+    weights : ndarray, optional
+    density : bool
+        Return the density instead of counts.
+
+    Returns
+    -------
+    hist, bin_edges : ndarray
+    """
+    x = require_array(x, "histogram")
+    if x.dtype.kind == "c":
+        raise TypeError("histogram of complex values is not supported")
+    if weights is not None:
+        if weights.shape != x.shape:
+            raise ValueError("weights should have the same shape as a.")
+        weights = weights.ravel()
+    x = x.ravel()
+    if x.dtype.kind == "b":
+        x = x.astype(np.uint8)
+    edges = _edges(x, bins, range)
+    count = edges.size - 1
+    places = engine.searchsorted(edges, x, "right", None) - 1
+    places = engine.where(x == edges[-1], count - 1, places)
+    inside = (x >= edges[0]) & (x <= edges[-1])
+    if weights is None:
+        hist = engine.bincount(places[inside], None, count)
+    else:
+        picked = weights[inside]
+        where = places[inside]
+        if picked.dtype.kind == "c":
+            hist = engine.bincount(where, picked.real, count) + 1j * engine.bincount(where, picked.imag, count)
+        else:
+            hist = engine.bincount(where, picked, count)
+        if weights.dtype.kind in "iub":
+            hist = hist.astype(weights.dtype if weights.dtype.kind != "b" else np.int64)
+    if density:
+        widths = (edges[1:] - edges[:-1]).astype(np.float64)
+        return hist / widths / hist.sum(), edges
+    return hist, edges
+
+
+def histogramdd(sample, bins=10, range=None, weights=None, density=False):
+    """Count points of several dimensions in boxes.
+
+    Parameters
+    ----------
+    sample : ndarray of shape (N, D), or sequence of D arrays
+    bins : int, or sequence of int or ndarray
+    range : sequence of (float, float), optional
+    weights : ndarray of shape (N,), optional
+    density : bool
+
+    Returns
+    -------
+    hist : ndarray
+    edges : list of ndarray
+    """
+    if isinstance(sample, ndarray):
+        sample = sample.reshape(-1, 1) if sample.ndim == 1 else sample
+    else:
+        sample = engine.stack(list(sample), 1)
+    rank = sample.shape[1]
+    bins = [bins] * rank if np.ndim(bins) == 0 else list(bins)
+    if len(bins) != rank:
+        raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
+    if range is None:
+        range = (None,) * rank
+    elif len(range) != rank:
+        raise ValueError("range argument must have one entry per dimension")
+    edges, flat, inside, shape = [], 0, True, []
+    for i, (wanted, limits) in enumerate(zip(bins, range)):
+        column = sample[:, i]
+        edge = _edges(column, wanted, limits)
+        count = edge.size - 1
+        place = engine.searchsorted(edge, column.copy(), "right", None) - 1
+        place = engine.where(column == edge[-1], count - 1, place)
+        inside = (column >= edge[0]) & (column <= edge[-1]) & inside
+        flat = flat * count + place
+        edges.append(edge)
+        shape.append(count)
+    picked = None if weights is None else require_array(weights, "histogramdd")[inside]
+    hist = engine.bincount(flat[inside], picked, product(shape)).reshape(tuple(shape))
+    hist = hist.astype(np.float64)
+    if density:
+        total = hist.sum()
+        for i, edge in enumerate(edges):
+            widths = (edge[1:] - edge[:-1]).reshape((1,) * i + (-1,) + (1,) * (rank - i - 1))
+            hist = hist / widths
+        hist = hist / total
+    return hist, edges
+
+
+def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
+    """Count points of the plane in rectangles; returns the counts and both edges."""
+    if np.ndim(bins) == 1 and len(bins) not in (1, 2):
+        bins = [bins, bins]
+    elif isinstance(bins, ndarray):
+        bins = [bins, bins] if bins.ndim == 1 else bins
+    hist, edges = histogramdd([x, y], bins, range, weights, bool(density))
+    return hist, edges[0], edges[1]
+
+
+# --- correlation
+
+
+def cov(
+    a, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None
+) -> ndarray:
+    """Return the covariance matrix of variables (rows, or columns if not `rowvar`).
+
+    Parameters
+    ----------
+    a : ndarray
+        1-D or 2-D.
+    y : ndarray, optional
+        More variables.
+    rowvar, bias : bool
+    ddof : int, optional
+        The divisor is the count minus this; 1 by default, 0 if `bias`.
+    fweights : ndarray of int, optional
+        How often each observation counts.
+    aweights : ndarray, optional
+        How much each observation counts.
+    dtype : data-type, optional
+    """
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    a = require_array(a, "cov")
+    if a.ndim > 2:
+        raise ValueError("Input must be <= 2-d")
+    if dtype is None:
+        parts = (a.dtype,) if y is None else (a.dtype, y.dtype)
+        dtype = np.result_type(*parts, np.float64)
+    x = _rows(a, rowvar, dtype)
+    if x.shape[0] == 0:
+        return zeros((0, 0), dtype)
+    if y is not None:
+        if y.ndim > 2:
+            raise ValueError("y must be <= 2-d")
+        x = engine.concatenate([x, _rows(y, rowvar, dtype)], 0)
+    if ddof is None:
+        ddof = 0 if bias else 1
+    weights = _weights(x, fweights, aweights)
+    if weights is None:
+        total, factor = x.shape[1], x.shape[1] - ddof
+        centre = x.mean(axis=1) if x.shape[1] else engine.full((x.shape[0],), math.nan, dtype)
+    else:
+        total = float(weights.sum())
+        centre = (x * weights).sum(axis=1) / total
+        if ddof == 0:
+            factor = total
+        elif aweights is None:
+            factor = total - ddof
+        else:
+            factor = total - ddof * float((weights * aweights).sum()) / total
+    if factor <= 0:
+        import warnings
+
+        warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
+        factor = 0.0
+    x = x - centre[:, None]
+    right = x if weights is None else x * weights
+    # A 0-d divisor array keeps NumPy's inf and NaN for no degrees of freedom.
+    result = engine.matmul(x, right.conj().T) / array(factor, dtype=np.empty(0, dtype).real.dtype)
+    return result.squeeze()
+
+
+def _rows(a, rowvar, dtype) -> ndarray:
+    x = a.reshape(1, -1) if a.ndim < 2 else a
+    if not rowvar and x.shape[0] != 1:
+        x = x.T
+    return x.astype(dtype)
+
+
+def _weights(x, fweights, aweights):
+    weights = None
+    if fweights is not None:
+        fweights = require_array(fweights, "cov")
+        if fweights.ndim > 1:
+            raise RuntimeError("cannot handle multidimensional fweights")
+        if fweights.shape[0] != x.shape[1]:
+            raise RuntimeError("incompatible numbers of samples and fweights")
+        if bool((fweights < 0).any()):
+            raise ValueError("fweights cannot be negative")
+        if fweights.dtype.kind not in "iu":
+            raise TypeError("fweights must be integer")
+        weights = fweights.astype(np.float64)
+    if aweights is not None:
+        aweights = require_array(aweights, "cov")
+        if aweights.ndim > 1:
+            raise RuntimeError("cannot handle multidimensional aweights")
+        if aweights.shape[0] != x.shape[1]:
+            raise RuntimeError("incompatible numbers of samples and aweights")
+        if bool((aweights < 0).any()):
+            raise ValueError("aweights cannot be negative")
+        weights = aweights if weights is None else weights * aweights
+    return weights
+
+
+def corrcoef(a, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None) -> ndarray:
+    """Return the matrix of Pearson's correlation coefficients."""
+    result = cov(a, y, rowvar, dtype=dtype)
+    if result.ndim == 0:
+        return result / result
+    deviation = uf.sqrt(engine.diag_view(result).real)
+    result = result / deviation[:, None] / deviation[None, :]
+    if result.dtype.kind == "c":
+        result = result.real.clip(-1, 1) + 1j * result.imag.clip(-1, 1)
+        return result
+    return result.clip(-1, 1)
+
+

@@ -1,0 +1,130 @@
+"""Devices, streams, events, memory: the `cuda` namespace."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+
+from trilane import _core
+from trilane.cupy._missing import missing
+from trilane.cupy.cuda import compiler, device, driver, memory, nvtx, pinned_memory, profiler
+from trilane.cupy.cuda import runtime, stream
+from trilane.cupy.cuda.device import Device, get_device_id
+from trilane.cupy.cuda.memory import (
+    BaseMemory,
+    ManagedMemory,
+    Memory,
+    MemoryAsyncPool,
+    MemoryPointer,
+    MemoryPool,
+    OutOfMemoryError,
+    UnownedMemory,
+    alloc,
+    get_allocator,
+    malloc_async,
+    malloc_managed,
+    set_allocator,
+    using_allocator,
+)
+from trilane.cupy.cuda.pinned_memory import (
+    PinnedMemory,
+    PinnedMemoryPointer,
+    PinnedMemoryPool,
+    alloc_pinned_memory,
+    set_pinned_memory_allocator,
+)
+from trilane.cupy.cuda.stream import (
+    Event,
+    ExternalStream,
+    Stream,
+    get_current_stream,
+    get_elapsed_time,
+)
+
+_LAZY = {"function": "trilane.cupy.cuda.function"}
+_MISSING = frozenset(
+    """cub cublas curand cusolver cusparse cusparselt cutensor cufft jitify nccl nvrtc thrust graph
+    texture memory_hook memory_hooks common Graph MemoryHook CFunctionAllocator
+    PythonFunctionAllocator MemoryAsync get_cublas_handle get_rocm_path get_hipcc_path
+    get_nvcc_path""".split()
+)
+
+cub_enabled = False
+nccl_available = False
+cutensor_available = False
+
+
+def is_available() -> bool:
+    """Whether there is a device; the embedded cpu device counts."""
+    return _core.device_count() > 0
+
+
+def get_local_runtime_version() -> int:
+    """CUDA version whose runtime calls are followed."""
+    return runtime.runtimeGetVersion()
+
+
+def get_cuda_path() -> str | None:
+    """Folder of a CUDA toolkit; None, as none is needed."""
+    return None
+
+
+@contextlib.contextmanager
+def profile():
+    """Mark the block for an outside profiler."""
+    profiler.start()
+    try:
+        yield
+    finally:
+        profiler.stop()
+
+
+def __getattr__(name: str):
+    if name in _LAZY:
+        return importlib.import_module(_LAZY[name])
+    if name in _MISSING:
+        raise missing(f"cupy.cuda.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = [
+    "BaseMemory",
+    "Device",
+    "Event",
+    "ExternalStream",
+    "ManagedMemory",
+    "Memory",
+    "MemoryAsyncPool",
+    "MemoryPointer",
+    "MemoryPool",
+    "OutOfMemoryError",
+    "PinnedMemory",
+    "PinnedMemoryPointer",
+    "PinnedMemoryPool",
+    "Stream",
+    "UnownedMemory",
+    "alloc",
+    "alloc_pinned_memory",
+    "compiler",
+    "device",
+    "driver",
+    "get_allocator",
+    "get_cuda_path",
+    "get_current_stream",
+    "get_device_id",
+    "get_elapsed_time",
+    "get_local_runtime_version",
+    "is_available",
+    "malloc_async",
+    "malloc_managed",
+    "memory",
+    "nvtx",
+    "pinned_memory",
+    "profile",
+    "profiler",
+    "runtime",
+    "set_allocator",
+    "set_pinned_memory_allocator",
+    "stream",
+    "using_allocator",
+]
