@@ -1,0 +1,193 @@
+"""What the array type has beyond the engine: CuPy's attributes, methods and protocols."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trilane.cupy import _protocols, _sorting
+from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._flags import Flags
+from trilane.cupy._helpers import normalize_axis_index
+from trilane.cupy._indexing import flatiter
+from trilane.cupy._math import ptp
+from trilane.cupy.linalg._products import trace
+
+
+def _data(self):
+    """A `MemoryPointer` to the first element."""
+    from trilane.cupy.cuda.memory import BaseMemory, MemoryPointer
+
+    buffer = self.buffer
+    return MemoryPointer(BaseMemory(buffer, buffer.nbytes), self.offset)
+
+
+def _device(self):
+    """The device that the memory is on."""
+    from trilane.cupy.cuda.device import Device
+
+    return Device(self.device_id)
+
+
+def _flags(self) -> Flags:
+    """Memory layout."""
+    return Flags(self.c_contiguous, self.f_contiguous, self.owndata)
+
+
+def _sort(self, axis=-1, kind=None) -> None:
+    """Sort in place along an axis; stable."""
+    _sorting._check_kind(kind)
+    if self.ndim == 0:
+        raise np.exceptions.AxisError("Sorting arrays with the rank of zero is not supported")
+    axis = normalize_axis_index(axis, self.ndim)
+    self[...] = engine.sort(self, axis)
+
+
+def _argsort(self, axis=-1, kind=None) -> ndarray:
+    """Return the indices that would sort along an axis; stable."""
+    return _sorting.argsort(self, axis, kind)
+
+
+def _partition(self, kth, axis=-1) -> None:
+    """Put the kth element in its sorted place, in place."""
+    self[...] = _sorting.partition(self, kth, axis)
+
+
+def _argpartition(self, kth, axis=-1) -> ndarray:
+    """Return the indices of `partition`."""
+    return _sorting.argpartition(self, kth, axis)
+
+
+def _searchsorted(self, v, side="left", sorter=None) -> ndarray:
+    """Return where values have to be inserted to keep the array sorted."""
+    return _sorting.searchsorted(self, v, side, sorter)
+
+
+def _take(self, indices, axis=None, out=None, mode="wrap") -> ndarray:
+    """Take elements along an axis; out-of-range indices wrap by default."""
+    from trilane.cupy._indexing import take
+
+    return take(self, indices, axis, out, mode)
+
+
+def _put(self, indices, values, mode="wrap") -> None:
+    """Put values at positions in C order; out-of-range positions wrap by default."""
+    from trilane.cupy._indexing import put
+
+    put(self, indices, values, mode)
+
+
+def _compress(self, condition, axis=None, out=None) -> ndarray:
+    """Return the slices along an axis where a 1-D condition holds."""
+    from trilane.cupy._indexing import compress
+
+    return compress(condition, self, axis, out)
+
+
+def _ptp(self, axis=None, out=None, keepdims=False) -> ndarray:
+    """Return the range of values along axes."""
+    return ptp(self, axis, out, keepdims)
+
+
+def _trace(self, offset=0, axis1=0, axis2=1, dtype=None, out=None) -> ndarray:
+    """Return the sum along the diagonal of two axes."""
+    return trace(self, offset, axis1, axis2, dtype, out)
+
+
+def _tobytes(self, order="C") -> bytes:
+    """Return the values' bytes."""
+    return self.get().tobytes(order)
+
+
+def _tofile(self, fid, sep="", format="%s") -> None:
+    """Write the values to a file."""
+    self.get().tofile(fid, sep, format)
+
+
+def _dump(self, file) -> None:
+    """Pickle to a file."""
+    self.get().dump(file)
+
+
+def _dumps(self) -> bytes:
+    """Return a pickle."""
+    return self.get().dumps()
+
+
+def _scatter(op: str):
+    def scatter(self, slices, value) -> None:
+        engine.scatter(self, slices, value, op)
+
+    scatter.__name__ = f"scatter_{op}"
+    scatter.__doc__ = f"Apply {op!r} in place at indices, each index counting as often as it occurs."
+    return scatter
+
+
+def _reduced_view(self, dtype=None) -> ndarray:
+    """Return a view with as few axes as possible."""
+    if self.c_contiguous:
+        return self.reshape(-1)
+    return self
+
+
+def _format(self, spec: str) -> str:
+    """Format as NumPy does: a 0-d array as its value."""
+    return format(self.get()[()] if self.ndim == 0 else self.get(), spec)
+
+
+def _flat(self) -> flatiter:
+    """The elements in C order."""
+    return flatiter(self)
+
+
+def _set_flat(self, value) -> None:
+    flatiter(self)[...] = value
+
+
+_PROPERTIES = {
+    "data": property(_data),
+    "device": property(_device),
+    "flags": property(_flags),
+    "flat": property(_flat, _set_flat),
+    "__cuda_array_interface__": property(_protocols.cuda_array_interface),
+}
+_METHODS = {
+    "sort": _sort,
+    "argsort": _argsort,
+    "partition": _partition,
+    "argpartition": _argpartition,
+    "searchsorted": _searchsorted,
+    "take": _take,
+    "put": _put,
+    "compress": _compress,
+    "ptp": _ptp,
+    "trace": _trace,
+    "tobytes": _tobytes,
+    "tofile": _tofile,
+    "dump": _dump,
+    "dumps": _dumps,
+    "scatter_add": _scatter("add"),
+    "scatter_max": _scatter("max"),
+    "scatter_min": _scatter("min"),
+    "reduced_view": _reduced_view,
+    "toDlpack": _protocols.dlpack,
+    "to_device": _protocols.to_device,
+    "__format__": _format,
+    "__array__": _protocols.no_implicit_array,
+    "__array_ufunc__": _protocols.array_ufunc,
+    "__array_function__": _protocols.array_function,
+    "__array_namespace__": _protocols.array_namespace,
+    "__dlpack__": _protocols.dlpack,
+    "__dlpack_device__": _protocols.dlpack_device,
+    "__reduce_ex__": _protocols.reduce_ex,
+}
+
+
+def attach() -> None:
+    """Complete the engine's array type; runs once, when the face is imported."""
+    for name, member in {**_PROPERTIES, **_METHODS}.items():
+        setattr(ndarray, name, member)
+    ndarray.__array_priority__ = 100
+    ndarray.__module__ = "trilane.cupy"
+
+
+attach()
