@@ -1,8 +1,8 @@
-// cupy/carray.cuh: what CuPy's generated kernels and users' preambles expect of it, without CArray
-// itself, which Trilane's kernels do not use.
+// cupy/carray.cuh: what CuPy's generated kernels and users' preambles expect of it.
 #pragma once
 
 #include "../cuda_fp16.h"
+#include "../trilane/strided.h"
 
 #ifndef CUPY_FOR
 #define CUPY_FOR(i, n)                                                                        \

@@ -244,7 +244,11 @@ class ElementwiseKernel:
         before = "".join(operand.before_loop() for operand in operands)
         inside = "".join(operand.in_loop("_ind.get()", "i") for operand in operands)
         if self._loops:
-            head = "    CUPY_FOR(i, n) {\n"
+            head = (
+                "    const ptrdiff_t _step = static_cast<ptrdiff_t>(gridDim.x) * blockDim.x;\n"
+                "    for (ptrdiff_t i = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x;"
+                " i < n; i += _step) {\n"
+            )
             tail = "    }\n"
         else:
             head = (

@@ -12,7 +12,7 @@ from trilane import _core
 from trilane.cupy._dtypes import c_name
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
-_HALF_WORDS = frozenset({"float16", "half", "__half", "half2", "__half2"})
+_CARRAY_WORDS = frozenset({"float16", "half", "__half", "half2", "__half2", "CUPY_FOR"})
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ def prelude(text: str, dtypes: list[np.dtype], bindings: dict[str, np.dtype]) ->
     """Includes that the text and its types need, and the type variables."""
     words = set(_WORDS.findall(text))
     kinds = {dtype.kind for dtype in dtypes}
-    lines = ["#include <cupy/carray.cuh>"]
+    lines = ["#include <trilane/strided.h>"]
     if "c" in kinds or "complex" in words or "thrust" in words:
         lines.append("#include <cupy/complex.cuh>")
-    if any(dtype.char == "e" for dtype in dtypes) or words & _HALF_WORDS:
-        lines.append("#include <cupy/float16.cuh>")
+    if any(dtype.char == "e" for dtype in dtypes) or words & _CARRAY_WORDS:
+        lines.append("#include <cupy/carray.cuh>")
     if any(dtype.name == "bfloat16" for dtype in dtypes) or "bfloat16" in words:
-        lines.append("#include <cupy/bfloat16.cuh>")
+        lines.append("#include <cuda_bf16.h>\ntypedef __nv_bfloat16 bfloat16;")
     lines.extend(f"typedef {c_name(dtype)} {name};" for name, dtype in sorted(bindings.items()))
     return "\n".join(lines) + "\n"
 

@@ -46,7 +46,7 @@ _TEXTS = {
 }
 
 _PREAMBLE = """
-#include <cupy/distributions.cuh>
+#include <trilane/distributions.h>
 __device__ inline double draw_logistic(PhiloxStream& s, double a, double b) {
     const double u = s.uniform();
     return a + b * log(u / (1.0 - u));

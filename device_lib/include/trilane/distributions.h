@@ -2,6 +2,8 @@
 // values depend on the seed, the call and the element alone, not on the device or the launch.
 #pragma once
 
+#include "philox.h"
+
 class PhiloxStream {
   public:
     // seed: key; call: which call of the host's generator; element: which element of the array.
@@ -30,23 +32,9 @@ class PhiloxStream {
 
   private:
     __device__ void refill() {
-        unsigned c0 = draw_++, c1 = call_, c2 = element0_, c3 = element1_;
-        unsigned k0 = key0_, k1 = key1_;
-        for (int round = 0; round < 10; ++round) {
-            const unsigned long long p0 = 0xD2511F53ull * c0, p1 = 0xCD9E8D57ull * c2;
-            const unsigned n0 = static_cast<unsigned>(p1 >> 32) ^ c1 ^ k0;
-            const unsigned n2 = static_cast<unsigned>(p0 >> 32) ^ c3 ^ k1;
-            c1 = static_cast<unsigned>(p1);
-            c3 = static_cast<unsigned>(p0);
-            c0 = n0;
-            c2 = n2;
-            k0 += 0x9E3779B9u;
-            k1 += 0xBB67AE85u;
-        }
-        words_[0] = c3;
-        words_[1] = c2;
-        words_[2] = c1;
-        words_[3] = c0;
+        const trilane::philox_counter block = trilane::philox4x32_10(
+            trilane::philox_counter{{draw_++, call_, element0_, element1_}}, key0_, key1_);
+        for (int i = 0; i < 4; ++i) words_[i] = block.v[3 - i];
         left_ = 4;
     }
     unsigned key0_, key1_, draw_, call_, element0_, element1_;

@@ -1,11 +1,5 @@
-// Strided arrays inside kernels: what ElementwiseKernel, ReductionKernel and user code index.
+// Strided arrays inside kernels: what CuPy's ElementwiseKernel and ReductionKernel index.
 #pragma once
-
-#ifndef CUPY_FOR
-#define CUPY_FOR(i, n)                                                                          \
-    for (ptrdiff_t i = static_cast<ptrdiff_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < (n); \
-         i += static_cast<ptrdiff_t>(gridDim.x) * blockDim.x)
-#endif
 
 // What the host passes by value beside an array's pointer. Strides in bytes.
 template <int N>

@@ -1,0 +1,32 @@
+"""Names of CuPy's private `_core` that other libraries and its tests import."""
+
+from __future__ import annotations
+
+from trilane.cupy._core import internal
+from trilane.cupy._creation import array
+from trilane.cupy._engine import UFunc as ufunc
+from trilane.cupy._engine import ndarray
+from trilane.cupy._kernel import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
+from trilane.cupy._manipulation import concatenate
+
+__all__ = [
+    "ElementwiseKernel",
+    "RawKernel",
+    "RawModule",
+    "ReductionKernel",
+    "array",
+    "concatenate",
+    "internal",
+    "ndarray",
+    "ufunc",
+]
+
+
+def elementwise_copy(src, dst) -> None:
+    """Copy element by element, converting the type."""
+    dst[...] = src
+
+
+def get_size(size) -> tuple[int, ...]:
+    """A size as a tuple."""
+    return (int(size),) if isinstance(size, int) else tuple(size)

@@ -1,0 +1,14 @@
+"""Warnings of CuPy's private `_util` that users filter."""
+
+from __future__ import annotations
+
+
+class PerformanceWarning(RuntimeWarning):
+    """Something works, but slowly."""
+
+
+def is_shutting_down() -> bool:
+    """Whether the interpreter is ending."""
+    import sys
+
+    return sys.is_finalizing()
