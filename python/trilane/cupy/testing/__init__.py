@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+
 from trilane.cupy.testing._assertions import (
     assert_allclose,
     assert_array_almost_equal,
@@ -45,15 +47,27 @@ from trilane.cupy.testing._make import (
     shaped_random,
     shaped_reverse_arange,
 )
-from trilane.cupy.testing._parameters import parameterize, product, product_dict
-from trilane.cupy.testing._requirements import (
-    assert_warns,
-    installed,
-    multi_gpu,
-    numpy_satisfies,
-    slow,
-    with_requires,
-)
+
+# These need pytest, which users of the assertions may not have.
+_WITH_PYTEST = {
+    "parameterize": "_parameters",
+    "product": "_parameters",
+    "product_dict": "_parameters",
+    "assert_warns": "_requirements",
+    "installed": "_requirements",
+    "multi_gpu": "_requirements",
+    "numpy_satisfies": "_requirements",
+    "slow": "_requirements",
+    "with_requires": "_requirements",
+}
+
+
+def __getattr__(name: str):
+    if name in _WITH_PYTEST:
+        module = importlib.import_module(f"trilane.cupy.testing.{_WITH_PYTEST[name]}")
+        return getattr(module, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "assert_allclose",

@@ -1,0 +1,45 @@
+"""What CuPy has beyond NumPy: scattered updates, rsqrt, pinned arrays, error states."""
+
+from __future__ import annotations
+
+import importlib as _importlib
+
+from trilane.cupy._missing import missing as _missing
+from trilane.cupyx._pinned import (
+    empty_like_pinned,
+    empty_pinned,
+    zeros_like_pinned,
+    zeros_pinned,
+)
+from trilane.cupyx._runtime import get_runtime_info
+from trilane.cupyx._scatter import rsqrt, scatter_add, scatter_max, scatter_min
+from trilane.cupyx._state import errstate, geterr, seterr
+
+_LAZY = frozenset({"jit", "profiler"})
+_MISSING = frozenset(
+    """scipy signal distributed optimizing cutensor cusolver cusparse cublas lapack linalg tools time
+    GeneralizedUFunc""".split()
+)
+
+__all__ = [
+    "empty_like_pinned",
+    "empty_pinned",
+    "errstate",
+    "get_runtime_info",
+    "geterr",
+    "rsqrt",
+    "scatter_add",
+    "scatter_max",
+    "scatter_min",
+    "seterr",
+    "zeros_like_pinned",
+    "zeros_pinned",
+]
+
+
+def __getattr__(name: str):
+    if name in _LAZY:
+        return _importlib.import_module(f"{__name__}.{name}")
+    if name in _MISSING:
+        raise _missing(f"cupyx.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
