@@ -264,6 +264,7 @@ from trilane.cupy._math import (
     nansum,
     packbits,
     prod,
+    product,
     ptp,
     real,
     real_if_close,

@@ -99,11 +99,12 @@ def _like_order(prototype, order, shape) -> str:
         return order
     if order not in ("A", "K"):
         raise ValueError(f"order not understood: {order!r}")
+    fortran = prototype.f_contiguous and not prototype.c_contiguous
+    if order == "A":
+        return "F" if fortran else "C"
     if len(shape) != prototype.ndim or prototype.c_contiguous:
         return "C"
-    if prototype.f_contiguous:
-        return "F"
-    return "C" if order == "A" else "K"
+    return "F" if fortran else "K"
 
 
 def zeros_like(a, dtype=None, order="K", subok=None, shape=None) -> ndarray:
@@ -158,8 +159,8 @@ def array(
         too), or an object with one of the array protocols.
     dtype : data-type, optional
     copy : bool or None
-        False or None: share the memory of a device array where nothing has to change, and copy
-        where something has.
+        None: share the memory of a device array where nothing has to change. False: raise
+        ValueError where values would have to be copied.
     order : {'C', 'F', 'A', 'K'}
     subok : bool
         Pass subclasses of ndarray through.
@@ -182,6 +183,8 @@ def array(
     device_array = as_device_array(obj)
     if device_array is not None:
         result = _from_device(device_array, dtype, copy, order, subok)
+    elif copy is False:
+        raise ValueError("array(copy=False): values of the host have to be copied")
     elif isinstance(obj, (list, tuple)) and _holds_device_arrays(obj):
         result = _from_nested(obj, dtype, order)
     else:
@@ -211,7 +214,7 @@ def _from_interface(interface: dict, owner) -> ndarray:
     shape = tuple(interface["shape"])
     dtype = np.dtype(interface["typestr"])
     if interface.get("mask") is not None:
-        raise ValueError("__cuda_array_interface__: masked arrays are not supported")
+        raise ValueError("trilane.cupy does not support masked arrays (__cuda_array_interface__)")
     strides = interface.get("strides")
     address = interface["data"][0] or 0
     if strides is None:
@@ -230,6 +233,8 @@ def _from_device(a: ndarray, dtype, copy, order, subok) -> ndarray:
     dtype = a.dtype if dtype is None else dtype
     if not copy and a.dtype == dtype and _order_fits(a, order):
         result = a
+    elif copy is False:
+        raise ValueError("array(copy=False): the values have to be copied")
     else:
         result = a.astype(dtype, order=order, copy=True)
     if not subok and type(result) is not ndarray:
@@ -276,6 +281,8 @@ def _upload(obj, dtype, order, ndmin) -> ndarray:
         host = np.array(obj, copy=None, order=order, ndmin=ndmin)
         if dtype is not None:
             host = host.astype(dtype, order=order, copy=False)
+    if not host.dtype.isnative:
+        host = host.astype(host.dtype.newbyteorder("="))
     check_dtype(host.dtype)
     return from_host(host, order=order)
 
@@ -295,27 +302,29 @@ def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
     """
     if copy is False:
         device_array = as_device_array(a)
-        fits = device_array is not None and (
-            dtype is None or device_array.dtype == np.dtype(dtype)
-        ) and _order_fits(device_array, order or "K")
+        fits = (
+            device_array is not None
+            and (dtype is None or device_array.dtype == np.dtype(dtype))
+            and _order_fits(device_array, order or "K")
+        )
         if not fits:
             raise ValueError("asarray(copy=False): the values have to be copied")
-    return array(a, dtype, bool(copy), "K" if order is None else order)
+    return array(a, dtype, True if copy else None, "K" if order is None else order)
 
 
 def asanyarray(a, dtype=None, order=None, *, blocking=False) -> ndarray:
     """As `asarray`, but subclasses of ndarray pass through."""
-    return array(a, dtype, False, "K" if order is None else order, subok=True)
+    return array(a, dtype, None, "K" if order is None else order, subok=True)
 
 
 def ascontiguousarray(a, dtype=None) -> ndarray:
     """Return an array in C order with at least one axis."""
-    return array(a, dtype, False, "C", ndmin=1)
+    return array(a, dtype, None, "C", ndmin=1)
 
 
 def asfortranarray(a, dtype=None) -> ndarray:
     """Return an array in Fortran order with at least one axis."""
-    return array(a, dtype, False, "F", ndmin=1)
+    return array(a, dtype, None, "F", ndmin=1)
 
 
 def asarray_chkfinite(a, dtype=None, order=None) -> ndarray:
@@ -437,7 +446,9 @@ def arange(start, stop=None, step=1, dtype=None) -> ndarray:
     size = max(0, _range_length(start, stop, step))
     if dtype.kind == "b":
         if size > 2:
-            raise TypeError("arange() is only supported for booleans when the result has at most length 2.")
+            raise TypeError(
+                "arange() is only supported for booleans when the result has at most length 2."
+            )
         return array(np.arange(start, stop, step, dtype))
     if size == 0:
         return _empty((0,), dtype, "C")

@@ -38,7 +38,9 @@ def c_name(dtype: np.dtype) -> str:
         return name
     if dtype.name == "bfloat16":
         return "bfloat16"
-    raise TypeError(f"dtype {dtype!r} has no type in kernels: expected a bool, number or complex type")
+    raise TypeError(
+        f"dtype {dtype!r} has no type in kernels: expected a bool, number or complex type"
+    )
 
 
 def check_dtype(dtype) -> np.dtype:
@@ -53,10 +55,12 @@ def check_dtype(dtype) -> np.dtype:
     dtype = np.dtype(dtype)
     if dtype.char in _C_NAMES:
         if not dtype.isnative:
-            raise ValueError(f"Unsupported dtype {dtype}: only the native byte order")
+            raise ValueError(f"Unsupported dtype {dtype}: only the native byte-order")
+        return dtype
+    if dtype.name == "bfloat16":
         return dtype
     if dtype.kind == "V":
-        if dtype.hasobject:
-            raise ValueError(f"Unsupported dtype {dtype}: it holds objects")
+        if dtype.hasobject or dtype.subdtype is not None or dtype.itemsize == 0:
+            raise ValueError(f"Unsupported dtype {dtype}: it has no bytes of its own on the device")
         return dtype
     raise ValueError(f"Unsupported dtype {dtype}")

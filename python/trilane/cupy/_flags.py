@@ -51,7 +51,9 @@ class Flags:
         if not isinstance(other, Flags):
             return NotImplemented
         return (self.c_contiguous, self.f_contiguous, self.owndata) == (
-            other.c_contiguous, other.f_contiguous, other.owndata
+            other.c_contiguous,
+            other.f_contiguous,
+            other.owndata,
         )
 
     __hash__ = None

@@ -128,5 +128,3 @@ def pad(array, pad_width, mode="constant", **kwargs) -> ndarray:
     from trilane.cupy._padding import pad_array
 
     return pad_array(require_array(array, "pad"), pad_width, mode, kwargs)
-
-

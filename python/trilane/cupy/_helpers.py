@@ -63,6 +63,8 @@ def normalize_shape(shape) -> tuple[int, ...]:
     """
     if isinstance(shape, ndarray):
         shape = shape.tolist()
+    if shape is None:
+        raise TypeError("expected a sequence of integers or a single integer. Use () for a scalar")
     try:
         extents = (operator.index(shape),)
     except TypeError:

@@ -438,7 +438,9 @@ class flatiter:
                 raise ValueError("Error setting single item of array.")
             if positions.size == 0:
                 return
-            fill = engine.take(value, arange(0, positions.size, 1, np.int64) % value.size, 0, None, "wrap")
+            fill = engine.take(
+                value, arange(0, positions.size, 1, np.int64) % value.size, 0, None, "wrap"
+            )
             engine.put(self._base, positions, fill.astype(self._base.dtype, copy=False), "raise")
             return
         engine.put(self._base, _index(index), asarray(value), "raise")
@@ -446,5 +448,3 @@ class flatiter:
     def copy(self) -> ndarray:
         """Return a flat copy."""
         return self._base.flatten()
-
-

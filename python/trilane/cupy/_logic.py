@@ -167,5 +167,3 @@ def in1d(ar1, ar2, assume_unique=False, invert=False) -> ndarray:
 def isdtype(dtype, kind) -> bool:
     """Whether a dtype is of a kind of the array API standard."""
     return np.isdtype(np.dtype(dtype), kind)
-
-

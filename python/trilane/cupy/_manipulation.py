@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from trilane.cupy._creation import array, asarray, empty
 from trilane.cupy._dtypes import check_dtype
-from trilane.cupy._engine import as_strided, copyto, engine, ndarray
+from trilane.cupy._engine import as_strided, engine, ndarray
 from trilane.cupy._helpers import (
     SCALARS,
     normalize_axis_index,
@@ -17,7 +19,30 @@ from trilane.cupy._helpers import (
     to_array,
 )
 
-__all__ = ["copyto"]
+
+def copyto(dst, src, casting="same_kind", where=None) -> None:
+    """Copy values into an array, broadcasting, where a mask holds.
+
+    Parameters
+    ----------
+    dst : ndarray
+    src : ndarray or scalar
+        A NumPy array of one element counts as a scalar.
+    casting : str
+    where : ndarray of bool, optional
+
+    Raises
+    ------
+    TypeError
+        The cast is not allowed, or an argument is of the wrong type.
+    """
+    dst = require_array(dst, "copyto")
+    if isinstance(src, np.ndarray) and src.size == 1 and src.ndim <= dst.ndim:
+        src = src.reshape(())[()]
+    if where is None:
+        engine.copyto(dst, src, casting)
+    else:
+        engine.copyto(dst, src, casting, where)
 
 
 def shape(a) -> tuple[int, ...]:
@@ -71,7 +96,9 @@ def moveaxis(a, source, destination) -> ndarray:
     source = normalize_axis_tuple(source, a.ndim, "source")
     destination = normalize_axis_tuple(destination, a.ndim, "destination")
     if len(source) != len(destination):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+        raise ValueError(
+            "`source` and `destination` arguments must have the same number of elements"
+        )
     order = [axis for axis in range(a.ndim) if axis not in source]
     for target, axis in sorted(zip(destination, source)):
         order.insert(target, axis)
@@ -250,7 +277,9 @@ def stack(tup, axis=0, out=None, *, dtype=None, casting="same_kind") -> ndarray:
     if len({a.shape for a in arrays}) > 1:
         raise ValueError("all input arrays must have the same shape")
     axis = normalize_axis_index(axis, arrays[0].ndim + 1)
-    return concatenate([expand_dims(a, axis) for a in arrays], axis, out, dtype=dtype, casting=casting)
+    return concatenate(
+        [expand_dims(a, axis) for a in arrays], axis, out, dtype=dtype, casting=casting
+    )
 
 
 def unstack(x, /, *, axis=0) -> tuple[ndarray, ...]:
@@ -268,7 +297,10 @@ def vstack(tup, *, dtype=None, casting="same_kind") -> ndarray:
     )
 
 
-row_stack = vstack
+def row_stack(tup, *, dtype=None, casting="same_kind") -> ndarray:
+    """Deprecated name of `vstack`."""
+    warnings.warn("`row_stack` is deprecated: use `vstack`.", DeprecationWarning, stacklevel=2)
+    return vstack(tup, dtype=dtype, casting=casting)
 
 
 def hstack(tup, *, dtype=None, casting="same_kind") -> ndarray:
@@ -299,8 +331,10 @@ def block(arrays) -> ndarray:
     """Assemble an array from nested lists of blocks."""
 
     def depth_of(item) -> int:
-        return 1 + max(map(depth_of, item)) if isinstance(item, list) and item else (
-            1 if isinstance(item, list) else 0
+        return (
+            1 + max(map(depth_of, item))
+            if isinstance(item, list) and item
+            else (1 if isinstance(item, list) else 0)
         )
 
     depth = depth_of(arrays)
@@ -397,12 +431,37 @@ def repeat(a, repeats, axis=None) -> ndarray:
 
 
 def _host_counts(repeats):
-    return repeats.tolist() if isinstance(repeats, (ndarray, np.ndarray)) else repeats
+    """Repeats as an int or a list of ints of the host.
+
+    Raises
+    ------
+    TypeError
+        A NumPy array, or counts that do not fit 64-bit integers safely.
+    ValueError
+        More than one axis, or a negative count.
+    """
+    if isinstance(repeats, np.ndarray):
+        raise TypeError(
+            "repeat: repeats must be int, a sequence or cupy.ndarray: got numpy.ndarray"
+        )
+    if isinstance(repeats, ndarray):
+        if not np.can_cast(repeats.dtype, np.int64, "safe"):
+            raise TypeError(f"Cannot cast repeats from {repeats.dtype} to int64 by the rule 'safe'")
+        repeats = repeats.get()
+    counts = np.asarray(repeats)
+    if counts.ndim > 1:
+        raise ValueError("object too deep for desired array")
+    if counts.size and counts.min() < 0:
+        raise ValueError("all elements of 'repeats' should not be negative")
+    if counts.ndim == 0 or counts.size == 1:
+        return int(counts.reshape(())[()])
+    return [int(c) for c in counts]
 
 
 def delete(arr, obj, axis=None) -> ndarray:
     """Return an array without the places that `obj` says."""
-    arr = require_array(arr, "delete")
+    if not isinstance(arr, ndarray):
+        raise ValueError("delete: the array must be cupy.ndarray")
     if axis is None:
         arr, axis = arr.ravel(), 0
     axis = normalize_axis_index(axis, arr.ndim)
@@ -427,8 +486,12 @@ def insert(arr, obj, values, axis=None) -> ndarray:
     values = values.astype(arr.dtype, copy=False)
     if single:
         count = values.shape[axis] if values.ndim == arr.ndim else 1
-        values = values if values.ndim == arr.ndim else values.reshape(
-            values.shape if values.ndim == 0 else expand_dims(values, axis).shape
+        values = (
+            values
+            if values.ndim == arr.ndim
+            else values.reshape(
+                values.shape if values.ndim == 0 else expand_dims(values, axis).shape
+            )
         )
         marked = np.insert(np.arange(length), [int(obj)] * count, -1)
     else:
@@ -500,6 +563,8 @@ def roll(a, shift, axis=None) -> ndarray:
     a = require_array(a, "roll")
     if axis is None:
         return roll(a.ravel(), sum(_as_ints(shift)), 0).reshape(a.shape)
+    if isinstance(axis, str):
+        raise TypeError("roll: axis must be int or a sequence of int: got str")
     axes = [normalize_axis_index(int(x), a.ndim) for x in _as_ints(axis)]
     shifts = _as_ints(shift)
     if len(axes) == 1:
@@ -517,7 +582,8 @@ def roll(a, shift, axis=None) -> ndarray:
         if distance:
             head = (slice(None),) * place
             result = concatenate(
-                (result[(*head, slice(-distance, None))], result[(*head, slice(None, -distance))]), place
+                (result[(*head, slice(-distance, None))], result[(*head, slice(None, -distance))]),
+                place,
             )
     return result.copy() if result is a else result
 
@@ -551,14 +617,24 @@ def rot90(a, k=1, axes=(0, 1)) -> ndarray:
 def require(a, dtype=None, requirements=None) -> ndarray:
     """Return an array that meets requirements: 'C', 'F', 'O' (owns its memory), or none."""
     wanted = {str(r).upper() for r in requirements or ()}
-    names = {"C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F_CONTIGUOUS": "F", "FORTRAN": "F", "OWNDATA": "O"}
+    names = {
+        "C_CONTIGUOUS": "C",
+        "CONTIGUOUS": "C",
+        "F_CONTIGUOUS": "F",
+        "FORTRAN": "F",
+        "OWNDATA": "O",
+    }
     wanted = {names.get(r, r) for r in wanted}
+    try:
+        dtype = None if dtype is None else check_dtype(dtype)
+    except TypeError as error:
+        raise ValueError(f"require: {error}") from None
     if not wanted <= {"C", "F", "O"}:
         raise ValueError(f"requirements must be among C, F and O: got {sorted(wanted)}")
     if {"C", "F"} <= wanted:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
-    result = array(a, dtype, copy=False, order=order)
+    result = array(a, dtype, copy=None, order=order)
     return result.copy() if "O" in wanted and not result.owndata else result
 
 
@@ -593,8 +669,4 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
         if extents[place] < length:
             raise ValueError("window shape cannot be larger than input array shape")
         extents[place] -= length - 1
-    return as_strided(
-        x, (*extents, *window), (*x.strides, *(x.strides[place] for place in axes))
-    )
-
-
+    return as_strided(x, (*extents, *window), (*x.strides, *(x.strides[place] for place in axes)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import arange, array, asarray, empty, zeros
 from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import copyto, engine, ndarray
-from trilane.cupy._helpers import SCALARS, normalize_axis_index, normalize_axis_tuple, product
+from trilane.cupy._helpers import SCALARS, normalize_axis_index, normalize_axis_tuple
 from trilane.cupy._helpers import require_array, to_array
 
 
@@ -55,9 +56,6 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where
     return _initial(require_array(a, "prod"), "prod", axis, dtype, out, keepdims, initial, where)
 
 
-product_ = prod
-
-
 def nansum(a, axis=None, dtype=None, out=None, keepdims=False) -> ndarray:
     """Return the sum of elements along axes, NaN counting as zero."""
     a = require_array(a, "nansum")
@@ -82,7 +80,16 @@ def cumprod(a, axis=None, dtype=None, out=None) -> ndarray:
     return to_array(a, "cumprod").cumprod(axis=axis, dtype=dtype, out=out)
 
 
-cumproduct = cumprod
+def cumproduct(a, axis=None, dtype=None, out=None) -> ndarray:
+    """Deprecated name of `cumprod`."""
+    warnings.warn("Please use `cumprod` instead.", DeprecationWarning, stacklevel=2)
+    return cumprod(a, axis, dtype, out)
+
+
+def product(a, axis=None, dtype=None, out=None, keepdims=False) -> ndarray:
+    """Deprecated name of `prod`."""
+    warnings.warn("Please use `prod` instead.", DeprecationWarning, stacklevel=2)
+    return prod(a, axis, dtype, out, keepdims)
 
 
 def _cumulative(x, axis, dtype, out, include_initial, method: str, start: int) -> ndarray:
@@ -91,10 +98,14 @@ def _cumulative(x, axis, dtype, out, include_initial, method: str, start: int) -
         raise ValueError("at least 1-dimensional input is required")
     if axis is None:
         if x.ndim > 1:
-            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+            raise ValueError(
+                "For arrays which have more than one dimension ``axis`` argument is required."
+            )
         axis = 0
     axis = normalize_axis_index(axis, x.ndim)
-    result = getattr(x, f"cum{method}")(axis=axis, dtype=dtype, out=None if include_initial else out)
+    result = getattr(x, f"cum{method}")(
+        axis=axis, dtype=dtype, out=None if include_initial else out
+    )
     if not include_initial:
         return result
     first = result.shape[:axis] + (1,) + result.shape[axis + 1 :]
@@ -234,9 +245,9 @@ def _gradient_axis(f, axis, h, edge_order) -> ndarray:
     else:
         d = array(h.astype(y.real.dtype)).reshape(column)
         d1, d2 = d[:-1], d[1:]
-        result[1:-1] = (
-            y[:-2] * (-d2 / (d1 * (d1 + d2))) + y[1:-1] * ((d2 - d1) / (d1 * d2))
-        ) + y[2:] * (d1 / (d2 * (d1 + d2)))
+        result[1:-1] = (y[:-2] * (-d2 / (d1 * (d1 + d2))) + y[1:-1] * ((d2 - d1) / (d1 * d2))) + y[
+            2:
+        ] * (d1 / (d2 * (d1 + d2)))
         h1, h2, h3, h4 = h[0], h[1] if len(h) > 1 else 0, h[-1], h[-2] if len(h) > 1 else 0
     if edge_order == 1:
         result[0] = (y[1] - y[0]) / float(h1)
@@ -262,8 +273,12 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None) -> ndarray:
     a = engine.moveaxis(a, normalize_axis_index(axisa, a.ndim), -1)
     b = engine.moveaxis(b, normalize_axis_index(axisb, b.ndim), -1)
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
-        raise ValueError(
-            "incompatible dimensions for cross product\n(dimension must be 2 or 3)"
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    if a.shape[-1] == 2 or b.shape[-1] == 2:
+        warnings.warn(
+            "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors.",
+            DeprecationWarning,
+            stacklevel=2,
         )
     a0, a1 = a[..., 0], a[..., 1]
     b0, b1 = b[..., 0], b[..., 1]
@@ -308,7 +323,12 @@ def around(a, decimals=0, out=None) -> ndarray:
 
 
 round = around
-round_ = around
+
+
+def round_(a, decimals=0, out=None) -> ndarray:
+    """Deprecated name of `round`."""
+    warnings.warn("Please use `round` instead.", DeprecationWarning, stacklevel=2)
+    return around(a, decimals, out)
 
 
 def fix(x, out=None) -> ndarray:
@@ -422,7 +442,7 @@ def correlate(a, v, mode="valid") -> ndarray:
         raise ValueError("Array arguments cannot be empty")
     v = v.conj()
     if a.size < v.size:
-        return _slide(v, a, mode)[::-1]
+        return _slide(v, a, mode)[::-1].copy()
     return _slide(a, v, mode)
 
 
@@ -653,5 +673,3 @@ def kaiser(M, beta) -> ndarray:
         return engine.full((1,), 1.0, np.float64)
     n = arange(0, M, 1, np.float64) * (2.0 / (M - 1)) - 1
     return i0(beta * uf.sqrt(uf.maximum(1 - n * n, 0.0))) / float(np.i0(beta))
-
-

@@ -149,9 +149,7 @@ def is_available() -> bool:
 
 def result_type(*arrays_and_dtypes) -> np.dtype:
     """Return the dtype that NumPy's promotion gives; Python scalars are weak."""
-    return np.result_type(
-        *(x.dtype if isinstance(x, ndarray) else x for x in arrays_and_dtypes)
-    )
+    return np.result_type(*(x.dtype if isinstance(x, ndarray) else x for x in arrays_and_dtypes))
 
 
 def can_cast(from_, to, casting="safe") -> bool:

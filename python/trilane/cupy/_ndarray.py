@@ -118,7 +118,9 @@ def _scatter(op: str):
         engine.scatter(self, slices, value, op)
 
     scatter.__name__ = f"scatter_{op}"
-    scatter.__doc__ = f"Apply {op!r} in place at indices, each index counting as often as it occurs."
+    scatter.__doc__ = (
+        f"Apply {op!r} in place at indices, each index counting as often as it occurs."
+    )
     return scatter
 
 
@@ -132,6 +134,14 @@ def _reduced_view(self, dtype=None) -> ndarray:
 def _format(self, spec: str) -> str:
     """Format as NumPy does: a 0-d array as its value."""
     return format(self.get()[()] if self.ndim == 0 else self.get(), spec)
+
+
+def _index_32_bits(self) -> bool:
+    """Whether sizes and byte offsets fit 32 bits."""
+    from trilane.cupy._misc import byte_bounds
+
+    low, high = byte_bounds(self)
+    return self.size <= 2**31 - 1 and high - low <= 2**31 - 1
 
 
 def _flat(self) -> flatiter:
@@ -148,6 +158,7 @@ _PROPERTIES = {
     "device": property(_device),
     "flags": property(_flags),
     "flat": property(_flat, _set_flat),
+    "_index_32_bits": property(_index_32_bits),
     "__cuda_array_interface__": property(_protocols.cuda_array_interface),
 }
 _METHODS = {

@@ -55,7 +55,10 @@ def pad_array(a: ndarray, pad_width, mode, kwargs: dict) -> ndarray:
                 raise ValueError(
                     f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
                 )
-    if mode in ("edge", "wrap", "reflect", "symmetric") and kwargs.get("reflect_type", "even") == "even":
+    if (
+        mode in ("edge", "wrap", "reflect", "symmetric")
+        and kwargs.get("reflect_type", "even") == "even"
+    ):
         for axis, width in enumerate(widths):
             if max(width) > 0:
                 places = _places(mode, a.shape[axis], width)
@@ -145,7 +148,11 @@ def _border(a, axis, width, side: int, mode, kwargs) -> ndarray:
     else:
         from trilane.cupy._statistics import median
 
-        value = area.mean(axis=axis, keepdims=True) if mode == "mean" else median(area, axis, keepdims=True)
+        value = (
+            area.mean(axis=axis, keepdims=True)
+            if mode == "mean"
+            else median(area, axis, keepdims=True)
+        )
         if a.dtype.kind in "iu":
             value = engine.ufuncs["rint"](value)
     return engine.broadcast_to(value, shape).astype(a.dtype)

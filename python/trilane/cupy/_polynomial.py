@@ -71,10 +71,14 @@ def poly(seq_of_zeros) -> ndarray:
         raise missing("cupy.poly of a matrix (eigenvalues: the device's LAPACK interface)")
     if roots_.ndim > 1:
         raise ValueError("input must be 1d or square 2d array")
-    dtype = np.result_type(roots_.dtype, np.float64) if roots_.dtype.kind not in "fc" else roots_.dtype
+    dtype = (
+        np.result_type(roots_.dtype, np.float64) if roots_.dtype.kind not in "fc" else roots_.dtype
+    )
     result = engine.full((1,), 1, dtype)
     for root in roots_:
-        factor = engine.concatenate([engine.full((1,), 1, dtype), -root.reshape(1).astype(dtype)], 0)
+        factor = engine.concatenate(
+            [engine.full((1,), 1, dtype), -root.reshape(1).astype(dtype)], 0
+        )
         result = convolve(result, factor)
     return result
 

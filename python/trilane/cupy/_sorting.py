@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,8 @@ def argsort(a, axis=-1, kind=None, *, stable=None) -> ndarray:
 
 
 def msort(a) -> ndarray:
-    """Return a copy sorted along the first axis."""
+    """Deprecated: return a copy sorted along the first axis."""
+    warnings.warn("msort is deprecated: use sort(a, axis=0)", DeprecationWarning, stacklevel=2)
     return sort(a, axis=0)
 
 
@@ -66,7 +68,9 @@ def lexsort(keys) -> ndarray:
         if keys.ndim == 0:
             raise TypeError("need sequence of keys with len > 0 in lexsort")
         if keys.ndim > 2:
-            raise NotImplementedError("Keys with the rank of three or more is not supported in lexsort")
+            raise NotImplementedError(
+                "Keys with the rank of three or more is not supported in lexsort"
+            )
         rows = [keys] if keys.ndim == 1 else list(keys)
         if keys.ndim == 1:
             return zeros((), np.int64)
@@ -76,7 +80,9 @@ def lexsort(keys) -> ndarray:
             raise TypeError("need sequence of keys with len > 0 in lexsort")
     order = engine.argsort(rows[0], -1)
     for row in rows[1:]:
-        order = engine.take(order, engine.argsort(engine.take(row, order, 0, None, "raise"), -1), 0, None, "raise")
+        order = engine.take(
+            order, engine.argsort(engine.take(row, order, 0, None, "raise"), -1), 0, None, "raise"
+        )
     return order
 
 
@@ -197,8 +203,14 @@ class UniqueInverseResult(NamedTuple):
 
 
 def unique(
-    ar, return_index=False, return_inverse=False, return_counts=False, axis=None,
-    *, equal_nan=True, sorted=True,
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,
 ):
     """Return the sorted different elements (or slices along an axis).
 
@@ -219,7 +231,9 @@ def unique(
     """
     ar = to_array(ar, "unique")
     if axis is not None:
-        return _unique_axis(ar, normalize_axis_index(axis, ar.ndim), return_index, return_inverse, return_counts)
+        return _unique_axis(
+            ar, normalize_axis_index(axis, ar.ndim), return_index, return_inverse, return_counts
+        )
     flat = ar.ravel()
     order = engine.argsort(flat, -1)
     ordered = engine.take(flat, order, 0, None, "raise")
@@ -251,7 +265,9 @@ def _unique_result(values, order, starts, shape, with_index, with_inverse, with_
         result.append(inverse.reshape(shape))
     if with_counts:
         total = order.size
-        ends = engine.concatenate([places[1:], engine.full((min(1, places.size),), total, places.dtype)], 0)
+        ends = engine.concatenate(
+            [places[1:], engine.full((min(1, places.size),), total, places.dtype)], 0
+        )
         result.append(ends - places)
     return result[0] if len(result) == 1 else tuple(result)
 
@@ -345,5 +361,3 @@ def union1d(arr1, arr2) -> ndarray:
     """Return the sorted elements that any of the arrays has."""
     arr1, arr2 = to_array(arr1, "union1d").ravel(), to_array(arr2, "union1d").ravel()
     return unique(engine.concatenate([arr1, arr2], 0))
-
-

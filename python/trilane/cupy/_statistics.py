@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
@@ -156,14 +157,16 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     ZeroDivisionError
         The weights sum to zero.
     """
-    a = require_array(a, "average")
+    a = asarray(a)
     if weights is None:
         result = a.mean(axis=axis, keepdims=keepdims)
         scale = result.dtype.type(a.size / result.size if result.size else 0)
         scale = engine.full(result.shape, scale, result.dtype)
         return (result, scale) if returned else result
-    weights = require_array(weights, "average")
-    dtype = np.result_type(a.dtype, weights.dtype, *((np.float64,) if a.dtype.kind in "iub" else ()))
+    weights = asarray(weights)
+    dtype = np.result_type(
+        a.dtype, weights.dtype, *((np.float64,) if a.dtype.kind in "iub" else ())
+    )
     if a.shape != weights.shape:
         if axis is None:
             raise TypeError("Axis must be specified when shapes of a and weights differ.")
@@ -233,59 +236,82 @@ def _virtual_index(n, q, method):
     return uf.maximum(uf.rint(n * q - 1), 0)
 
 
-def _quantile(a, q, axis, out, overwrite_input, method, keepdims, ignore_nan=False) -> ndarray:
+_DISCRETE = frozenset({"lower", "higher", "nearest", "inverted_cdf", "closest_observation"})
+
+
+def _quantile(a, q, axis, out, method, keepdims, ignore_nan=False) -> ndarray:
     if method not in _METHODS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {sorted(_METHODS)}")
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
-    if a.dtype.kind == "b" and method != "inverted_cdf":
+    if a.dtype.kind == "b" and method not in _DISCRETE:
         raise TypeError("quantile of booleans is not supported: boolean subtract")
-    q_shape = q.shape
     flat, kept = _flatten_axes(a, axis)
-    count = flat.shape[-1]
-    working = a.dtype if a.dtype.kind == "f" else np.dtype(np.float64)
-    ordered = engine.sort(flat, -1).astype(working, copy=False)
-    q = q.ravel().astype(np.float64)
-    q = q.reshape((-1,) + (1,) * (ordered.ndim - 1))
-    if ignore_nan:
-        n = (~uf.isnan(ordered)).sum(axis=-1).astype(np.float64)
-    else:
-        n = engine.full(ordered.shape[:-1], float(count), np.float64)
-    place = _virtual_index(n, q, method)
-    place = uf.minimum(uf.maximum(place, 0.0), uf.maximum(n - 1, 0.0))
-    low = uf.floor(place).astype(np.int64)
-    high = uf.minimum(low + 1, uf.maximum(n - 1, 0).astype(np.int64))
-    weight = (place - low).astype(working)
+    final = a.dtype if method in _DISCRETE else np.result_type(a.dtype, q.dtype)
+    ordered = engine.sort(flat, -1).astype(final, copy=False)
     rows = engine.moveaxis(ordered, -1, 0)
-    if count == 0:
-        result = engine.full(place.shape, math.nan, working)
+    places = q.reshape((-1,) + (1,) * (ordered.ndim - 1))
+    if ignore_nan:
+        n = (~uf.isnan(rows)).sum(axis=0).astype(q.dtype)
     else:
-        first = engine.take_along_axis(rows, low, 0)
-        second = engine.take_along_axis(rows, high, 0)
-        difference = second - first
-        result = engine.where(
-            weight >= 0.5, second - difference * (1 - weight), first + difference * weight
-        )
-        if not ignore_nan and working.kind == "f":
-            result = engine.where(uf.isnan(rows[-1]), working.type(math.nan), result)
-        elif ignore_nan:
-            result = engine.where(n == 0, working.type(math.nan), result)
+        n = engine.full(rows.shape[1:], rows.shape[0], q.dtype)
+    place = _virtual_index(n, places, method)
+    place = uf.minimum(uf.maximum(place, 0), uf.maximum(n - 1, 0))
+    if rows.shape[0] == 0:
+        result = engine.full(place.shape, math.nan, final if final.kind == "f" else np.float64)
+    else:
+        result = _interpolate(rows, place, n, final)
+        if final.kind == "f":
+            empty = n == 0 if ignore_nan else uf.isnan(rows[-1])
+            result = engine.where(empty, final.type(math.nan), result)
     shape = kept if keepdims else result.shape[1:]
-    result = result.reshape(q_shape + tuple(shape))
-    return _store(result, out)
+    return _store(result.reshape(q.shape + tuple(shape)), out)
 
 
-def _fractions(q, scale: float, who: str) -> ndarray:
-    q = q if isinstance(q, ndarray) else array(np.asarray(q, np.float64))
-    q = q / scale if scale != 1 else q
+def _interpolate(rows, place, n, final) -> ndarray:
+    """Values between the sorted ones at real-valued places."""
+    low = uf.floor(place).astype(np.int64)
+    first = engine.take_along_axis(rows, low, 0)
+    weight = place - low.astype(place.dtype)
+    if not bool((weight != 0).any()):
+        return first
+    high = uf.minimum(low + 1, uf.maximum(n - 1, 0).astype(np.int64))
+    second = engine.take_along_axis(rows, high, 0)
+    step = second - first
+    weight = weight.astype(final, copy=False)
+    return engine.where(weight >= 0.5, second - step * (1 - weight), first + step * weight)
+
+
+def _fractions(q, scale: int, a, who: str) -> ndarray:
+    """Fractions from 0 to 1, of the dtype in which places are computed."""
+    hundred = a.dtype.type(scale) if a.dtype.kind == "f" else scale
+    if isinstance(q, ndarray):
+        q = q if scale == 1 and q.dtype.kind == "f" else uf.true_divide(q, hundred)
+    else:
+        host = (
+            np.true_divide(q, hundred)
+            if isinstance(q, (int, float))
+            else np.true_divide(np.asarray(q), hundred)
+        )
+        scalar = isinstance(q, (int, float)) and a.dtype.kind == "f"
+        q = array(np.asarray(host, a.dtype if scalar else None))
+    if q.ndim > 1:
+        raise ValueError("Expected q to be a scalar or to have one axis")
     if q.size and bool(((q < 0) | (q > 1)).any()):
-        raise ValueError(f"{who} must be in the range [0, {int(scale)}]")
-    return q.astype(np.float64, copy=False)
+        raise ValueError(f"{who} must be in the range [0, {scale}]")
+    return q
 
 
 def quantile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False,
-    *, interpolation=None,
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    interpolation=None,
 ) -> ndarray:
     """Return quantiles along axes.
 
@@ -304,18 +330,25 @@ def quantile(
     """
     a = require_array(a, "quantile")
     return _quantile(
-        a, _fractions(q, 1, "Quantiles"), axis, out, overwrite_input, interpolation or method, keepdims
+        a, _fractions(q, 1, a, "Quantiles"), axis, out, interpolation or method, keepdims
     )
 
 
 def percentile(
-    a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False,
-    *, interpolation=None,
+    a,
+    q,
+    axis=None,
+    out=None,
+    overwrite_input=False,
+    method="linear",
+    keepdims=False,
+    *,
+    interpolation=None,
 ) -> ndarray:
     """Return percentiles along axes; as `quantile` with `q` from 0 to 100."""
     a = require_array(a, "percentile")
     return _quantile(
-        a, _fractions(q, 100, "Percentiles"), axis, out, overwrite_input, interpolation or method, keepdims
+        a, _fractions(q, 100, a, "Percentiles"), axis, out, interpolation or method, keepdims
     )
 
 
@@ -325,7 +358,7 @@ def nanquantile(
     """Return quantiles along axes, ignoring NaN."""
     a = require_array(a, "nanquantile")
     return _quantile(
-        a, _fractions(q, 1, "Quantiles"), axis, out, overwrite_input, method, keepdims, a.dtype.kind == "f"
+        a, _fractions(q, 1, a, "Quantiles"), axis, out, method, keepdims, a.dtype.kind == "f"
     )
 
 
@@ -335,7 +368,12 @@ def nanpercentile(
     """Return percentiles along axes, ignoring NaN."""
     a = require_array(a, "nanpercentile")
     return _quantile(
-        a, _fractions(q, 100, "Percentiles"), axis, out, overwrite_input, method, keepdims,
+        a,
+        _fractions(q, 100, a, "Percentiles"),
+        axis,
+        out,
+        method,
+        keepdims,
         a.dtype.kind == "f",
     )
 
@@ -363,7 +401,9 @@ def _median(a, axis, out, keepdims, ignore_nan) -> ndarray:
         low = uf.maximum((n - 1) // 2, 0)[None]
         high = uf.minimum(n // 2, uf.maximum(n - 1, 0))[None]
         result = _middle(
-            engine.take_along_axis(rows, low, 0)[0], engine.take_along_axis(rows, high, 0)[0], working
+            engine.take_along_axis(rows, low, 0)[0],
+            engine.take_along_axis(rows, high, 0)[0],
+            working,
         )
     else:
         result = _middle(rows[(count - 1) // 2], rows[count // 2], working)
@@ -419,12 +459,17 @@ def digitize(x, bins, right=False) -> ndarray:
     if bins.ndim < 1:
         raise ValueError("object of too small depth for desired array")
     side = "left" if right else "right"
-    if bins.size < 2 or bool((bins[1:] >= bins[:-1]).all()):
+    if bins.size < 2 or bool(_not_above(bins[:-1], bins[1:]).all()):
         return engine.searchsorted(bins, x, side, None)
-    if not bool((bins[1:] <= bins[:-1]).all()):
+    if not bool(_not_above(bins[1:], bins[:-1]).all()):
         raise ValueError("bins must be monotonically increasing or decreasing")
     other = "right" if right else "left"
     return bins.size - engine.searchsorted(bins[::-1].copy(), x, other, None)
+
+
+def _not_above(low, high) -> ndarray:
+    """low <= high, NaN counting as the largest value."""
+    return (low <= high) | uf.isnan(high) if high.dtype.kind == "f" else low <= high
 
 
 def _edges(a, bins, range) -> ndarray:
@@ -450,13 +495,15 @@ def _edges(a, bins, range) -> ndarray:
     elif a.size == 0:
         first, last = 0.0, 1.0
     else:
-        first, last = float(a.min()), float(a.max())
+        first, last = a.min().get()[()], a.max().get()[()]
         if not (math.isfinite(first) and math.isfinite(last)):
             raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
     if first == last:
         first, last = first - 0.5, last + 0.5
-    return linspace(first, last, count + 1, dtype=np.result_type(first, last, a.dtype, np.float64)
-                    if a.dtype.kind in "iub" else np.result_type(a.dtype, np.float32))
+    dtype = np.result_type(first, last, a.dtype)
+    if dtype.kind in "iub":
+        dtype = np.result_type(dtype, np.float64)
+    return linspace(first, last, count + 1, dtype=dtype)
 
 
 def histogram_bin_edges(a, bins=10, range=None, weights=None) -> ndarray:
@@ -502,7 +549,9 @@ def histogram(x, bins=10, range=None, weights=None, density=False):
         picked = weights[inside]
         where = places[inside]
         if picked.dtype.kind == "c":
-            hist = engine.bincount(where, picked.real, count) + 1j * engine.bincount(where, picked.imag, count)
+            hist = engine.bincount(where, picked.real, count) + 1j * engine.bincount(
+                where, picked.imag, count
+            )
         else:
             hist = engine.bincount(where, picked, count)
         if weights.dtype.kind in "iub":
@@ -534,7 +583,7 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):
     else:
         sample = engine.stack(list(sample), 1)
     rank = sample.shape[1]
-    bins = [bins] * rank if np.ndim(bins) == 0 else list(bins)
+    bins = [bins] * rank if not isinstance(bins, (list, tuple)) else list(bins)
     if len(bins) != rank:
         raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
     if range is None:
@@ -543,6 +592,8 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):
         raise ValueError("range argument must have one entry per dimension")
     edges, flat, inside, shape = [], 0, True, []
     for i, (wanted, limits) in enumerate(zip(bins, range)):
+        if not isinstance(wanted, (ndarray, int, np.integer)):
+            raise ValueError("histogramdd: bins must be int or cupy.ndarray")
         column = sample[:, i]
         edge = _edges(column, wanted, limits)
         count = edge.size - 1
@@ -566,10 +617,12 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):
 
 def histogram2d(x, y, bins=10, range=None, weights=None, density=None):
     """Count points of the plane in rectangles; returns the counts and both edges."""
-    if np.ndim(bins) == 1 and len(bins) not in (1, 2):
+    if isinstance(bins, ndarray):
         bins = [bins, bins]
-    elif isinstance(bins, ndarray):
-        bins = [bins, bins] if bins.ndim == 1 else bins
+    elif isinstance(bins, (list, tuple)) and len(bins) not in (1, 2):
+        raise ValueError("histogram2d: bins must be int, cupy.ndarray, or a pair of them")
+    elif isinstance(bins, (list, tuple)) and len(bins) == 1:
+        bins = list(bins) * 2
     hist, edges = histogramdd([x, y], bins, range, weights, bool(density))
     return hist, edges[0], edges[1]
 
@@ -607,7 +660,7 @@ def cov(
         dtype = np.result_type(*parts, np.float64)
     x = _rows(a, rowvar, dtype)
     if x.shape[0] == 0:
-        return zeros((0, 0), dtype)
+        return zeros((0, 0), np.float64)
     if y is not None:
         if y.ndim > 2:
             raise ValueError("y must be <= 2-d")
@@ -627,9 +680,9 @@ def cov(
             factor = total - ddof
         else:
             factor = total - ddof * float((weights * aweights).sum()) / total
+    if not np.can_cast(centre.dtype, x.dtype, "same_kind"):
+        raise TypeError(f"cov: cannot cast means from {centre.dtype} to {x.dtype}")
     if factor <= 0:
-        import warnings
-
         warnings.warn("Degrees of freedom <= 0 for slice", RuntimeWarning, stacklevel=2)
         factor = 0.0
     x = x - centre[:, None]
@@ -672,7 +725,9 @@ def _weights(x, fweights, aweights):
 
 
 def corrcoef(a, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None) -> ndarray:
-    """Return the matrix of Pearson's correlation coefficients."""
+    """Return the matrix of Pearson's correlation coefficients; `bias` and `ddof` are deprecated."""
+    if bias is not None or ddof is not None:
+        warnings.warn("bias and ddof have no effect", DeprecationWarning, stacklevel=2)
     result = cov(a, y, rowvar, dtype=dtype)
     if result.ndim == 0:
         return result / result
@@ -682,5 +737,3 @@ def corrcoef(a, y=None, rowvar=True, bias=None, ddof=None, *, dtype=None) -> nda
         result = result.real.clip(-1, 1) + 1j * result.imag.clip(-1, 1)
         return result
     return result.clip(-1, 1)
-
-

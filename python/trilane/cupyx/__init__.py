@@ -15,9 +15,9 @@ from trilane.cupyx._runtime import get_runtime_info
 from trilane.cupyx._scatter import rsqrt, scatter_add, scatter_max, scatter_min
 from trilane.cupyx._state import errstate, geterr, seterr
 
-_LAZY = frozenset({"jit", "profiler"})
+_LAZY = frozenset({"jit", "profiler", "scipy"})
 _MISSING = frozenset(
-    """scipy signal distributed optimizing cutensor cusolver cusparse cublas lapack linalg tools time
+    """signal distributed optimizing cutensor cusolver cusparse cublas lapack linalg tools time
     GeneralizedUFunc""".split()
 )
 

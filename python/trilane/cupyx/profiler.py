@@ -61,7 +61,14 @@ class _PerfCaseResult:
 
 
 def benchmark(
-    func, args=(), kwargs=None, n_repeat=10000, *, name=None, n_warmup=10, max_duration=math.inf,
+    func,
+    args=(),
+    kwargs=None,
+    n_repeat=10000,
+    *,
+    name=None,
+    n_warmup=10,
+    max_duration=math.inf,
     devices=None,
 ):
     """Measure a function on host and device.

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from trilane.cupy._core import internal
+from trilane.cupy._core._accelerator import (
+    get_reduction_accelerators,
+    get_routine_accelerators,
+    set_reduction_accelerators,
+    set_routine_accelerators,
+)
 from trilane.cupy._creation import array
 from trilane.cupy._engine import UFunc as ufunc
 from trilane.cupy._engine import ndarray
@@ -16,8 +22,12 @@ __all__ = [
     "ReductionKernel",
     "array",
     "concatenate",
+    "get_reduction_accelerators",
+    "get_routine_accelerators",
     "internal",
     "ndarray",
+    "set_reduction_accelerators",
+    "set_routine_accelerators",
     "ufunc",
 ]
 

@@ -156,7 +156,9 @@ class ElementwiseKernel:
                 arguments.is_array(x) and not parameter.raw
                 for x, parameter in zip(inputs, self.in_params)
             ):
-                raise ValueError("Specified 'size' can be used only if all of the ndarray are 'raw'.")
+                raise ValueError(
+                    "Specified 'size' can be used only if all of the ndarray are 'raw'."
+                )
             size = int(size)
             if size < 0:
                 raise ValueError(f"size must not be negative: got {size}")
@@ -166,8 +168,11 @@ class ElementwiseKernel:
                 raise ValueError("Loop size is undecided.")
             return ()
         else:
-            in_looped = looped[: sum(1 for x, p in zip(inputs, self.in_params)
-                                     if not p.raw and arguments.is_array(x))]
+            in_looped = looped[
+                : sum(
+                    1 for x, p in zip(inputs, self.in_params) if not p.raw and arguments.is_array(x)
+                )
+            ]
             shape = np.broadcast_shapes(*(in_looped or looped))
         for x, parameter in zip(outputs, self.out_params):
             if not parameter.raw and x.shape != shape:

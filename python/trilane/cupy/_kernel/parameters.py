@@ -63,7 +63,9 @@ def parse_parameter(text: str) -> Parameter:
     if not _NAME.match(name):
         raise ValueError(f"Invalid parameter name {name!r} in {text!r}")
     if name in _RESERVED or name.startswith("_"):
-        raise ValueError(f"Parameter name {name!r} is reserved (i, n and names that start with '_')")
+        raise ValueError(
+            f"Parameter name {name!r} is reserved (i, n and names that start with '_')"
+        )
     if len(type_name) == 1:
         if not type_name.isalpha():
             raise ValueError(f"Invalid type placeholder {type_name!r} in {text!r}")
@@ -75,7 +77,9 @@ def parse_parameter(text: str) -> Parameter:
         if dtype is None:
             raise TypeError(f"Wrong type {type_name!r} in parameter {text!r}") from None
     if dtype.name != type_name:
-        raise ValueError(f"Wrong type {type_name!r} in parameter {text!r}: did you mean {dtype.name!r}?")
+        raise ValueError(
+            f"Wrong type {type_name!r} in parameter {text!r}: did you mean {dtype.name!r}?"
+        )
     c_name(dtype)
     return Parameter(name, None, dtype, raw, mutable)
 

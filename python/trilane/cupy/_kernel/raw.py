@@ -64,7 +64,9 @@ class RawModule:
         if backend not in ("nvrtc", "nvcc"):
             raise ValueError(f"Invalid backend: {backend!r}: expected 'nvrtc' or 'nvcc'")
         if name_expressions is not None and backend != "nvrtc":
-            raise ValueError("only nvrtc supports retrieving the mangled names for the given `name_expressions`")
+            raise ValueError(
+                "only nvrtc supports retrieving the mangled names for the given `name_expressions`"
+            )
         if jitify:
             raise NotImplementedError("RawModule(jitify=True)")
         self.code = code
@@ -111,7 +113,9 @@ class RawModule:
                 file_name=file_name,
             )
         except _core.CompileError as error:
-            raise CompileException.from_core(error, code, file_name, self.options, self.backend) from None
+            raise CompileException.from_core(
+                error, code, file_name, self.options, self.backend
+            ) from None
 
     def compile(self, log_stream=None) -> None:
         """Compile now; without this the first use does.

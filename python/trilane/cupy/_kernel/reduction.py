@@ -153,7 +153,9 @@ class ReductionKernel:
         for x in outputs:
             if x.shape != result_shape:
                 raise ValueError(f"Out shape is mismatched: got {x.shape}, expected {result_shape}")
-        self._run(inputs, outputs, in_types, out_types, bindings, shape, kept, sorted(reduced), stream)
+        self._run(
+            inputs, outputs, in_types, out_types, bindings, shape, kept, sorted(reduced), stream
+        )
         return outputs[0] if self.nout == 1 else tuple(outputs)
 
     def _in_shape(self, inputs) -> tuple[int, ...]:
@@ -183,7 +185,8 @@ class ReductionKernel:
         out_shape = tuple(shape[a] for a in kept)
         operands, packed = [], []
         loop_strides = [
-            None if p.raw or not arguments.is_array(x)
+            None
+            if p.raw or not arguments.is_array(x)
             else tuple(arguments.broadcast_strides(x, shape)[a] for a in order)
             for x, p in zip(values, self.in_params)
         ]
@@ -195,8 +198,16 @@ class ReductionKernel:
             if not p.raw:
                 strides = [s for s, e in zip(x.strides, x.shape) if e != 1]
             flat_shape = tuple(e for e in (out_shape if not p.raw else x.shape) if e != 1 or p.raw)
-            _add(operands, packed, x, p, dtype, strides and tuple(strides) or
-                 (None if p.raw else ()), flat_shape, constant=False)
+            _add(
+                operands,
+                packed,
+                x,
+                p,
+                dtype,
+                strides and tuple(strides) or (None if p.raw else ()),
+                flat_shape,
+                constant=False,
+            )
         ranks = (len(joined_shape), len([e for e in out_shape if e != 1]))
         squeezed = tuple(e for e in out_shape if e != 1)
         packed += [
@@ -234,8 +245,14 @@ class ReductionKernel:
         return function
 
     def _source(self, stage, operands, ranks, types, bindings, out_types) -> str:
-        texts = (self.preamble, self.map_expr, self.reduce_expr, self.post_map_expr,
-                 self.reduce_type or "", self.identity or "")
+        texts = (
+            self.preamble,
+            self.map_expr,
+            self.reduce_expr,
+            self.post_map_expr,
+            self.reduce_type or "",
+            self.identity or "",
+        )
         declarations = [d for operand in operands for d in operand.declarations()]
         declarations += [
             f"const CLayout<{ranks[0]}> _l_in",
@@ -340,9 +357,7 @@ def _add(operands, packed, x, parameter, dtype, strides, shape, constant: bool) 
         operands.append(source.Operand(parameter.name, dtype, "value", 0, False, True))
     elif parameter.raw:
         contiguous = arguments.is_c_contiguous(x)
-        operands.append(
-            source.Operand(parameter.name, dtype, "raw", x.ndim, contiguous, constant)
-        )
+        operands.append(source.Operand(parameter.name, dtype, "raw", x.ndim, contiguous, constant))
         packed.append(source.layout_bytes(x.shape, x.strides))
     elif arguments.is_linear(shape, strides, dtype.itemsize):
         operands.append(source.Operand(parameter.name, dtype, "linear", 0, False, constant))

@@ -67,7 +67,9 @@ class Operand:
         """The statement that binds the name to the element."""
         if self.mode in ("value", "raw"):
             return ""
-        element = f"_p_{self.name}[{position}]" if self.mode == "linear" else f"_raw_{self.name}[{index}]"
+        element = (
+            f"_p_{self.name}[{position}]" if self.mode == "linear" else f"_raw_{self.name}[{index}]"
+        )
         type_name = c_name(self.dtype)
         if self.constant:
             return f"        const {type_name} {self.name} = {element};\n"

@@ -7,7 +7,16 @@ import importlib
 
 from trilane import _core
 from trilane.cupy._missing import missing
-from trilane.cupy.cuda import compiler, device, driver, memory, nvtx, pinned_memory, profiler
+from trilane.cupy.cuda import (
+    _absent,
+    compiler,
+    device,
+    driver,
+    memory,
+    nvtx,
+    pinned_memory,
+    profiler,
+)
 from trilane.cupy.cuda import runtime, stream
 from trilane.cupy.cuda.device import Device, get_device_id
 from trilane.cupy.cuda.memory import (
@@ -41,10 +50,12 @@ from trilane.cupy.cuda.stream import (
     get_elapsed_time,
 )
 
-_LAZY = {"function": "trilane.cupy.cuda.function"}
+_LAZY = {
+    "function": "trilane.cupy.cuda.function",
+    "texture": "trilane.cupy.cuda.texture",
+}
 _MISSING = frozenset(
-    """cub cublas curand cusolver cusparse cusparselt cutensor cufft jitify nccl nvrtc thrust graph
-    texture memory_hook memory_hooks common Graph MemoryHook CFunctionAllocator
+    """graph memory_hook memory_hooks common Graph MemoryHook CFunctionAllocator
     PythonFunctionAllocator MemoryAsync get_cublas_handle get_rocm_path get_hipcc_path
     get_nvcc_path""".split()
 )
@@ -82,6 +93,9 @@ def profile():
 def __getattr__(name: str):
     if name in _LAZY:
         return importlib.import_module(_LAZY[name])
+    if name in _absent.NAMES:
+        module = globals()[name] = _absent.library(name)
+        return module
     if name in _MISSING:
         raise missing(f"cupy.cuda.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

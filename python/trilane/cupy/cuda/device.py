@@ -13,7 +13,9 @@ def _context(index: int) -> _core.Context:
     try:
         return _core.context_of(index)
     except (_core.InvalidArgumentError, _core.NotFoundError, IndexError) as error:
-        raise CUDARuntimeError("cudaErrorInvalidDevice", f"invalid device ordinal: {error}") from None
+        raise CUDARuntimeError(
+            "cudaErrorInvalidDevice", f"invalid device ordinal: {error}"
+        ) from None
 
 
 @total_ordering

@@ -184,7 +184,9 @@ class MemoryPointer:
 
     def copy_from_host_async(self, mem, size: int, stream=None) -> None:
         """As `copy_from_host`, ordered on a stream; the host memory must stay until it is done."""
-        _core.copy_to_device(self, _host(mem, size), int(size), stream=_core_stream(stream), wait=False)
+        _core.copy_to_device(
+            self, _host(mem, size), int(size), stream=_core_stream(stream), wait=False
+        )
 
     def copy_from(self, mem, size: int) -> None:
         """Copy bytes from device memory (a `MemoryPointer`) or host memory."""
@@ -204,7 +206,9 @@ class MemoryPointer:
 
     def copy_to_host_async(self, mem, size: int, stream=None) -> None:
         """As `copy_to_host`, ordered on a stream."""
-        _core.copy_to_host(_host(mem, size), self, int(size), stream=_core_stream(stream), wait=False)
+        _core.copy_to_host(
+            _host(mem, size), self, int(size), stream=_core_stream(stream), wait=False
+        )
 
     def memset(self, value: int, size: int) -> None:
         """Set bytes, ordered on the current stream."""

@@ -102,7 +102,9 @@ def alloc_pinned_memory(size: int) -> PinnedMemoryPointer:
 
 def set_pinned_memory_allocator(allocator=None) -> None:
     """Choose where pinned memory comes from; only the pool's own allocator is there."""
-    if allocator is not None and not isinstance(getattr(allocator, "__self__", None), PinnedMemoryPool):
+    if allocator is not None and not isinstance(
+        getattr(allocator, "__self__", None), PinnedMemoryPool
+    ):
         raise NotImplementedError("set_pinned_memory_allocator: a foreign allocator")
 
 

@@ -197,7 +197,9 @@ def free(ptr: int) -> None:
         return
     buffer = _allocations.pop(int(ptr), None)
     if buffer is None:
-        raise CUDARuntimeError("cudaErrorInvalidValue", f"free: {ptr:#x} is no allocation of malloc")
+        raise CUDARuntimeError(
+            "cudaErrorInvalidValue", f"free: {ptr:#x} is no allocation of malloc"
+        )
     buffer.free_now()
 
 
@@ -228,7 +230,9 @@ def hostUnregister(ptr: int) -> None:
     """Undo `hostRegister`."""
     registration = _allocations.pop(int(ptr), None)
     if registration is None:
-        raise CUDARuntimeError("cudaErrorInvalidValue", f"hostUnregister: {ptr:#x} is not registered")
+        raise CUDARuntimeError(
+            "cudaErrorInvalidValue", f"hostUnregister: {ptr:#x} is not registered"
+        )
     registration.unregister()
 
 

@@ -41,7 +41,9 @@ def _parse(text: str, arrays) -> tuple[list[str], str]:
     """One label per axis of every operand and of the output; broadcast axes get capital digits."""
     text = text.replace(" ", "")
     if text.count("->") > 1 or ("-" in text or ">" in text) and "->" not in text:
-        raise ValueError("einstein sum subscript string does not contain proper '->' output specified")
+        raise ValueError(
+            "einstein sum subscript string does not contain proper '->' output specified"
+        )
     inputs_text, arrow, output = text.partition("->")
     inputs = inputs_text.split(",")
     if len(inputs) != len(arrays):
@@ -56,16 +58,22 @@ def _parse(text: str, arrays) -> tuple[list[str], str]:
     for term, a in zip(inputs, arrays):
         if "." in term:
             if term.count("...") != 1 or term.count(".") != 3:
-                raise ValueError("einstein sum subscripts string contains a '.' that is not part of an ellipsis ('...')")
+                raise ValueError(
+                    "einstein sum subscripts string contains a '.' that is not part of an ellipsis ('...')"
+                )
             head, tail = term.split("...")
             extra = a.ndim - len(head) - len(tail)
             if extra < 0:
-                raise ValueError("einstein sum subscripts string contains too many subscripts for operand")
+                raise ValueError(
+                    "einstein sum subscripts string contains too many subscripts for operand"
+                )
         else:
             head, tail, extra = term, "", 0
             if len(term) != a.ndim:
                 kind = "too many" if len(term) > a.ndim else "not enough"
-                raise ValueError(f"einstein sum subscripts: {kind} subscripts for an operand of {a.ndim} axes")
+                raise ValueError(
+                    f"einstein sum subscripts: {kind} subscripts for an operand of {a.ndim} axes"
+                )
         if not set(head + tail) <= allowed:
             raise ValueError(f"invalid subscript in {term!r}: subscripts must be letters")
         widest = max(widest, extra)
@@ -84,7 +92,9 @@ def _parse(text: str, arrays) -> tuple[list[str], str]:
 def _parse_output(output, broadcast, labels, allowed) -> str:
     if "." in output:
         if output.count("...") != 1 or output.count(".") != 3:
-            raise ValueError("einstein sum subscripts string contains a '.' that is not part of an ellipsis ('...')")
+            raise ValueError(
+                "einstein sum subscripts string contains a '.' that is not part of an ellipsis ('...')"
+            )
         output = output.replace("...", broadcast)
     elif broadcast:
         raise ValueError("output has no ellipsis, but the operands have axes under one")

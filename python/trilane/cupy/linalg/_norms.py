@@ -121,5 +121,3 @@ def cond(x, p=None) -> ndarray:
 def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
     """Not there yet: it needs singular values."""
     raise missing("cupy.linalg.matrix_rank (the device's LAPACK interface)")
-
-

@@ -139,7 +139,9 @@ def vecdot(x1, x2, /, *, axis=-1) -> ndarray:
 
 def matvec(x1, x2, /) -> ndarray:
     """Return products of matrices with vectors."""
-    return engine.matmul(require_array(x1, "matvec"), require_array(x2, "matvec")[..., None])[..., 0]
+    return engine.matmul(require_array(x1, "matvec"), require_array(x2, "matvec")[..., None])[
+        ..., 0
+    ]
 
 
 def vecmat(x1, x2, /) -> ndarray:

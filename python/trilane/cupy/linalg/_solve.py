@@ -191,7 +191,9 @@ def _factor(a, dtype):
     if n == 0:
         flags[:, 1] = 0
     elif batch:
-        _module(dtype.char).get_function("lu")((batch,), (_BLOCK,), (factors, pivots, flags, np.int64(n)))
+        _module(dtype.char).get_function("lu")(
+            (batch,), (_BLOCK,), (factors, pivots, flags, np.int64(n))
+        )
     return factors, pivots, flags
 
 
@@ -286,7 +288,9 @@ def cholesky(a, /, *, upper=False) -> ndarray:
     batch, n = product(a.shape[:-2]), a.shape[-1]
     if factor.size:
         failed = engine.full((batch,), 0, np.int32)
-        _module(dtype.char).get_function("cholesky")((batch,), (_BLOCK,), (factor, failed, np.int64(n)))
+        _module(dtype.char).get_function("cholesky")(
+            (batch,), (_BLOCK,), (factor, failed, np.int64(n))
+        )
         if bool(failed.any()):
             raise np.linalg.LinAlgError("Matrix is not positive definite")
     return factor.swapaxes(-1, -2).conj() if upper else factor
@@ -301,7 +305,9 @@ def tensorsolve(a, b, axes=None) -> ndarray:
     shape = a.shape[b.ndim :]
     n = product(shape)
     if n != b.size:
-        raise np.linalg.LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == b.size")
+        raise np.linalg.LinAlgError(
+            "Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == b.size"
+        )
     return solve(a.reshape((n, n)), b.ravel()).reshape(shape)
 
 

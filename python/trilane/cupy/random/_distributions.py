@@ -78,7 +78,9 @@ def check_floating(dtype) -> np.dtype:
     """A dtype that draws can have: float32 or float64."""
     dtype = np.dtype(dtype)
     if dtype.char not in "fd":
-        raise TypeError(f"Unsupported dtype {dtype.name} for random numbers: expected float32 or float64")
+        raise TypeError(
+            f"Unsupported dtype {dtype.name} for random numbers: expected float32 or float64"
+        )
     return dtype
 
 
@@ -109,13 +111,16 @@ class Distributions:
         if size is not None:
             size = normalize_shape(size)
             if np.broadcast_shapes(shape, size) != size:
-                raise ValueError(f"{name}: parameters of shape {shape} do not broadcast to size {size}")
+                raise ValueError(
+                    f"{name}: parameters of shape {shape} do not broadcast to size {size}"
+                )
             shape = size
         result = empty(shape, dtype)
         if result.size == 0:
             return result
         values = [
-            np.float64(p) if isinstance(p, SCALARS) else p.astype(np.float64, copy=False) for p in params
+            np.float64(p) if isinstance(p, SCALARS) else p.astype(np.float64, copy=False)
+            for p in params
         ]
         _kernel(name)(*values, np.uint64(self._seed), np.uint64(self._offset), result)
         self._offset += 1
@@ -127,7 +132,9 @@ class Distributions:
             shape = () if size is None else normalize_shape(size)
             return self._engine_draw(engine.random_uniform, shape, dtype, float(low), float(high))
         low, high = asarray(low), asarray(high)
-        shape = np.broadcast_shapes(low.shape, high.shape) if size is None else normalize_shape(size)
+        shape = (
+            np.broadcast_shapes(low.shape, high.shape) if size is None else normalize_shape(size)
+        )
         unit = self._engine_draw(engine.random_uniform, shape, dtype, 0.0, 1.0)
         return (low + (high - low) * unit).astype(dtype, copy=False)
 
@@ -137,7 +144,9 @@ class Distributions:
             shape = () if size is None else normalize_shape(size)
             return self._engine_draw(engine.random_normal, shape, dtype, float(loc), float(scale))
         loc, scale = asarray(loc), asarray(scale)
-        shape = np.broadcast_shapes(loc.shape, scale.shape) if size is None else normalize_shape(size)
+        shape = (
+            np.broadcast_shapes(loc.shape, scale.shape) if size is None else normalize_shape(size)
+        )
         unit = self._engine_draw(engine.random_normal, shape, dtype, 0.0, 1.0)
         return (loc + scale * unit).astype(dtype, copy=False)
 

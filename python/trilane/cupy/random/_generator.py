@@ -36,9 +36,11 @@ def seed_to_key(seed) -> int:
         words = np.random.SeedSequence([int(v) & 0xFFFFFFFFFFFFFFFF for v in values])
         return int(words.generate_state(1, np.uint64)[0])
     try:
-        value = int(np.asarray(seed).astype(np.int64, casting="safe")) if not isinstance(
-            seed, (int, np.integer)
-        ) else int(seed)
+        value = (
+            int(np.asarray(seed).astype(np.int64, casting="safe"))
+            if not isinstance(seed, (int, np.integer))
+            else int(seed)
+        )
     except (TypeError, ValueError):
         raise TypeError(f"Seed must be an integer: got {type(seed).__name__}") from None
     if not 0 <= value <= 0xFFFFFFFFFFFFFFFF:
@@ -106,7 +108,9 @@ class RandomState(Distributions):
         low, high = asarray(low).astype(np.int64), asarray(high).astype(np.int64)
         if bool((low >= high).any()):
             raise ValueError("low >= high")
-        shape = np.broadcast_shapes(low.shape, high.shape) if size is None else normalize_shape(size)
+        shape = (
+            np.broadcast_shapes(low.shape, high.shape) if size is None else normalize_shape(size)
+        )
         unit = self._uniform(0.0, 1.0, shape, np.float64)
         drawn = engine.ufuncs["floor"](unit * (high - low)).astype(np.int64) + low
         return drawn.astype(dtype, copy=False)

@@ -62,7 +62,9 @@ class Generator(Distributions):
 
     def __init__(self, bit_generator: BitGenerator) -> None:
         if not isinstance(bit_generator, BitGenerator):
-            raise TypeError(f"Generator: expected a BitGenerator: got {type(bit_generator).__name__}")
+            raise TypeError(
+                f"Generator: expected a BitGenerator: got {type(bit_generator).__name__}"
+            )
         self.bit_generator = bit_generator
 
     @property
@@ -113,9 +115,7 @@ class Generator(Distributions):
         """Return exponential numbers of a mean."""
         return self._exponential(scale, size, np.float64)
 
-    def standard_exponential(
-        self, size=None, dtype=np.float64, method="inv", out=None
-    ) -> ndarray:
+    def standard_exponential(self, size=None, dtype=np.float64, method="inv", out=None) -> ndarray:
         """Return exponential numbers of mean one."""
         size = out.shape if size is None and out is not None else size
         return self._into(self._exponential(1.0, size, dtype), out)

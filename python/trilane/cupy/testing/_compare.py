@@ -105,8 +105,18 @@ def _check_contiguous(own, peer) -> None:
 
 
 def numpy_cupy_allclose(
-    rtol=1e-7, atol=0, err_msg="", verbose=True, name="xp", type_check=True, accept_error=False,
-    sp_name=None, scipy_name=None, contiguous_check=True, *, _check_sparse_format=True,
+    rtol=1e-7,
+    atol=0,
+    err_msg="",
+    verbose=True,
+    name="xp",
+    type_check=True,
+    accept_error=False,
+    sp_name=None,
+    scipy_name=None,
+    contiguous_check=True,
+    *,
+    _check_sparse_format=True,
 ):
     """Make a decorator: the test's results must agree within tolerances.
 
@@ -132,15 +142,26 @@ def numpy_cupy_allclose(
     def check(own, peer):
         dtype = own.dtype
         np.testing.assert_allclose(
-            own, peer, tolerance(rtol, dtype), tolerance(atol, dtype), err_msg=err_msg, verbose=verbose
+            own,
+            peer,
+            tolerance(rtol, dtype),
+            tolerance(atol, dtype),
+            err_msg=err_msg,
+            verbose=verbose,
         )
 
     return _decorator(check, name, type_check, accept_error, contiguous_check)
 
 
 def numpy_cupy_array_almost_equal(
-    decimal=6, err_msg="", verbose=True, name="xp", type_check=True, accept_error=False,
-    sp_name=None, scipy_name=None,
+    decimal=6,
+    err_msg="",
+    verbose=True,
+    name="xp",
+    type_check=True,
+    accept_error=False,
+    sp_name=None,
+    scipy_name=None,
 ):
     """Make a decorator: the test's results must agree to a number of decimals."""
 
@@ -151,8 +172,14 @@ def numpy_cupy_array_almost_equal(
 
 
 def numpy_cupy_array_equal(
-    err_msg="", verbose=True, name="xp", type_check=True, accept_error=False, sp_name=None,
-    scipy_name=None, strides_check=False,
+    err_msg="",
+    verbose=True,
+    name="xp",
+    type_check=True,
+    accept_error=False,
+    sp_name=None,
+    scipy_name=None,
+    strides_check=False,
 ):
     """Make a decorator: the test's results must be equal."""
 
@@ -166,7 +193,12 @@ numpy_cupy_array_list_equal = numpy_cupy_array_equal
 
 
 def numpy_cupy_array_less(
-    err_msg="", verbose=True, name="xp", type_check=True, accept_error=False, sp_name=None,
+    err_msg="",
+    verbose=True,
+    name="xp",
+    type_check=True,
+    accept_error=False,
+    sp_name=None,
     scipy_name=None,
 ):
     """Make a decorator: the results here must be less than NumPy's."""

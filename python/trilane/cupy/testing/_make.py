@@ -70,7 +70,11 @@ def generate_matrix(shape, xp=None, dtype=np.float32, *, singular_values=None):
         raise TypeError(f"dtype {dtype} is not supported")
     *lead, rows, columns = shape
     rank = min(rows, columns)
-    values = np.ones(rank) if singular_values is None else np.broadcast_to(singular_values, (*lead, rank))
+    values = (
+        np.ones(rank)
+        if singular_values is None
+        else np.broadcast_to(singular_values, (*lead, rank))
+    )
     raw = np.random.randn(*shape)
     if dtype.kind == "c":
         raw = raw + 1j * np.random.randn(*shape)

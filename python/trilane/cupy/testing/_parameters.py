@@ -11,7 +11,9 @@ def product(parameter: dict | list) -> list[dict]:
     """Return all combinations: of a dict's lists, or of a list of dicts' lists."""
     if isinstance(parameter, dict):
         keys = sorted(parameter)
-        return [dict(zip(keys, values)) for values in itertools.product(*(parameter[k] for k in keys))]
+        return [
+            dict(zip(keys, values)) for values in itertools.product(*(parameter[k] for k in keys))
+        ]
     return [
         {key: value for part in parts for key, value in part.items()}
         for parts in itertools.product(*parameter)

@@ -1,0 +1,27 @@
+"""Libraries that CuPy's `cuda` namespace shows and that are not there: `available` is False."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from trilane.cupy._missing import missing
+
+NAMES = frozenset(
+    """cub cublas curand cusolver cusparse cusparselt cutensor cufft jitify nccl nvrtc thrust""".split()
+)
+
+
+class AbsentLibrary(ModuleType):
+    """A module of which only ``available = False`` is there."""
+
+    available = False
+
+    def __getattr__(self, name: str):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(f"{self.__name__}.{name}")
+
+
+def library(name: str) -> AbsentLibrary:
+    """Make the module of an absent library."""
+    return AbsentLibrary(f"cupy.cuda.{name}", "A library that is not there.")

@@ -1,0 +1,34 @@
+"""The namespace of SciPy's functions for device arrays; its parts are to come."""
+
+from __future__ import annotations
+
+import importlib
+
+from trilane.cupy._convert import get_array_module as _get_array_module
+from trilane.cupy._missing import missing
+
+_LAZY = frozenset({"sparse"})
+_MISSING = frozenset(
+    "fft fftpack interpolate linalg ndimage optimize signal spatial special stats".split()
+)
+
+
+def get_array_module(*args):
+    """Return this module if any argument is a device array, `scipy` if none is."""
+    import numpy
+
+    if _get_array_module(*args) is not numpy:
+        import trilane.cupyx.scipy
+
+        return trilane.cupyx.scipy
+    import scipy
+
+    return scipy
+
+
+def __getattr__(name: str):
+    if name in _LAZY:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _MISSING:
+        raise missing(f"cupyx.scipy.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
