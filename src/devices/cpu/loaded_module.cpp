@@ -45,12 +45,11 @@ std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
     auto module = std::make_unique<LoadedModule>();
     module->object_ = LoadedObject::load(lowered.object);
     for (LoweredKernel& kernel : lowered.kernels) {
-        LoadedKernel loaded;
+        LoadedKernel& loaded = module->kernels_.emplace_back();
         loaded.entry = module->object_->address(kernel.entry_symbol);
         TRILANE_CHECK(loaded.entry != nullptr, "the object has no {}", kernel.entry_symbol);
         loaded.readable_name = short_name(kernel.description.name);
         loaded.lowered = std::move(kernel);
-        module->kernels_.push_back(std::move(loaded));
     }
     module->globals_ = std::move(lowered.globals);
     if (AllocationTable::get().enabled()) {

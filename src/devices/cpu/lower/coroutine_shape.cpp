@@ -255,16 +255,17 @@ void insert_suspensions(Function& function, Optimizer& optimizer, LoweredKernel&
 Function* finish_coroutine(Function& function, LoweredKernel& lowered) {
     Module& module = *function.getParent();
     if (GlobalVariable* mark = module.getNamedGlobal(kFrameSizeMark)) {
-        std::vector<Instruction*> stores;
+        std::vector<StoreInst*> stores;
         for (User* user : mark->users())
-            if (auto* store = dyn_cast<StoreInst>(user)) {
-                if (auto* size = dyn_cast<ConstantInt>(store->getValueOperand());
-                    size != nullptr && store->getFunction() == &function)
-                    lowered.frame_bytes = size->getZExtValue();
+            if (auto* store = dyn_cast<StoreInst>(user);
+                store != nullptr && store->getFunction() == &function)
                 stores.push_back(store);
-            }
-        for (Instruction* store : stores) store->eraseFromParent();
-        mark->eraseFromParent();
+        for (StoreInst* store : stores) {
+            if (auto* size = dyn_cast<ConstantInt>(store->getValueOperand()))
+                lowered.frame_bytes = size->getZExtValue();
+            store->eraseFromParent();
+        }
+        TRILANE_CHECK(lowered.frame_bytes > 0, "{} has no frame size", function.getName().str());
     }
     std::string symbol = function.getName().str();
     for (const char* part : {".destroy", ".cleanup"})
@@ -277,6 +278,14 @@ Function* finish_coroutine(Function& function, LoweredKernel& lowered) {
         table != nullptr && table->use_empty())
         table->eraseFromParent();
     return module.getFunction(symbol + ".resume");
+}
+
+void drop_frame_mark(Module& module) {
+    if (GlobalVariable* mark = module.getNamedGlobal(kFrameSizeMark)) {
+        // What the split left of functions that were dropped.
+        while (!mark->use_empty()) cast<Instruction>(mark->user_back())->eraseFromParent();
+        mark->eraseFromParent();
+    }
 }
 
 }  // namespace trilane::cpu

@@ -31,4 +31,7 @@ void insert_suspensions(llvm::Function& function, Optimizer& optimizer, LoweredK
 // nobody calls. Returns the function that resumes (nullptr if the kernel never stops).
 llvm::Function* finish_coroutine(llvm::Function& function, LoweredKernel& lowered);
 
+// When all coroutines are finished.
+void drop_frame_mark(llvm::Module& module);
+
 }  // namespace trilane::cpu

@@ -2,6 +2,7 @@
 #include "devices/cpu/lower/lower.h"
 
 #include <llvm/IR/DebugInfo.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
@@ -52,6 +53,10 @@ class Lowering {
             prepare();
         }
         for (KernelDescription& kernel : front_.kernels) lower_kernel(kernel);
+        {
+            Stopwatch watch(times.shape_ns);
+            split_coroutines();
+        }
         finish();
         Stopwatch watch(times.codegen_ns);
         result_.object = generate_object(module_);
@@ -64,7 +69,6 @@ class Lowering {
     void prepare() {
         set_target(module_);
         inline_into_kernels(module_, front_.kernels);
-        expand_shared_constants(module_);
         outlined_ = check_outlined(module_, front_.kernels);
         for (Function* function : outlined_) {
             lower_plain_intrinsics(*function, false);
@@ -88,6 +92,7 @@ class Lowering {
         SharedLayout layout = layout_shared(module_, kernel, outlined_);
         lowered.static_shared_bytes = layout.static_bytes;
         lowered.dynamic_shared_align = layout.dynamic_align;
+        lowered.local_bytes = private_bytes(*kernel);
         if (needs_coroutines(*kernel, optimizer_)) {
             lowered.shape = BlockShape::Coroutine;
             shape_as_coroutines(*kernel, layout, lowered);
@@ -99,6 +104,15 @@ class Lowering {
         optimizer_.forget(*kernel);
         kernel->eraseFromParent();
         result_.kernels.push_back(std::move(lowered));
+    }
+
+    size_t private_bytes(Function& kernel) {
+        size_t nbytes = 0;
+        for (Instruction& instruction : instructions(kernel))
+            if (auto* array = dyn_cast<AllocaInst>(&instruction))
+                if (auto size = array->getAllocationSize(module_.getDataLayout()))
+                    nbytes += size->getFixedValue();
+        return nbytes;
     }
 
     void shape_as_loop(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
@@ -131,13 +145,22 @@ class Lowering {
         }
         Stopwatch watch(times.shape_ns);
         insert_suspensions(*function, optimizer_, lowered);
+        coroutines_.push_back({function, result_.kernels.size()});
+    }
+
+    // One split for all: it walks the whole module.
+    void split_coroutines() {
+        if (coroutines_.empty()) return;
         optimizer_.split_coroutines(module_);
-        Function* resume = finish_coroutine(*function, lowered);
-        for (Function* part : {function, resume}) {
-            if (part == nullptr) continue;
-            optimizer_.forget(*part);
-            optimizer_.simplify(*part);
+        for (auto& [function, kernel] : coroutines_) {
+            Function* resume = finish_coroutine(*function, result_.kernels[kernel]);
+            for (Function* part : {function, resume}) {
+                if (part == nullptr) continue;
+                optimizer_.forget(*part);
+                optimizer_.simplify(*part);
+            }
         }
+        drop_frame_mark(module_);
     }
 
     void finish() {
@@ -146,6 +169,7 @@ class Lowering {
             lower_registers(*function, nullptr);
             lower_shared(*function, layout, nullptr);
         }
+        drop_shared_variables(module_);
         list_globals();
         StripDebugInfo(module_);
         if (core::env_flag("TRILANE_DUMP_IR")) module_.print(errs(), nullptr);
@@ -177,6 +201,7 @@ class Lowering {
     Module& module_;
     Optimizer optimizer_;
     std::vector<Function*> outlined_;
+    std::vector<std::pair<Function*, size_t>> coroutines_;   // start function, index of the kernel
     LoweredModule result_;
 };
 

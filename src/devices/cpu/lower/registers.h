@@ -48,7 +48,9 @@ SharedLayout layout_shared(llvm::Module& module, llvm::Function* kernel,
                            const std::vector<llvm::Function*>& outlined);
 // Replaces uses of shared arrays in `function` by offsets from `shared` (null: asked of the runtime).
 void lower_shared(llvm::Function& function, const SharedLayout& layout, llvm::Value* shared);
-// Uses of shared arrays by constant expressions become instructions: before the other two.
+// Uses of shared arrays by constant expressions become instructions: right before the other two.
 void expand_shared_constants(llvm::Module& module);
+// At the end. A use that is left would be one array for all blocks: an internal error.
+void drop_shared_variables(llvm::Module& module);
 
 }  // namespace trilane::cpu

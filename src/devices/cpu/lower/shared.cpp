@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "core/error.h"
 #include "devices/cpu/lower/registers.h"
 
 namespace trilane::cpu {
@@ -56,6 +57,15 @@ void expand_shared_constants(Module& module) {
         constants.push_back(variable);
     }
     convertUsersOfConstantsToInstructions(constants);
+}
+
+void drop_shared_variables(Module& module) {
+    for (GlobalVariable* variable : shared_variables(module)) {
+        variable->removeDeadConstantUsers();
+        TRILANE_CHECK(variable->use_empty(), "a use of the shared array {} is left",
+                      variable->getName().str());
+        variable->eraseFromParent();
+    }
 }
 
 SharedLayout layout_shared(Module& module, Function* kernel,

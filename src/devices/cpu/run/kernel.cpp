@@ -309,23 +309,32 @@ class LaunchJob : public PoolJob {
     explicit LaunchJob(LaunchState& launch) : launch_(launch) {}
 
     void run() {
-        uint64_t start = launch_.blocks > 1 ? now_ns() : 0;
-        Participant participant(launch_);
-        participant.run([&] {
-            if (published_) return;
+        if (launch_.blocks == 1) {
+            Participant(launch_).run([] {});
+            return;
+        }
+        const LoadedKernel& kernel = *launch_.kernel;
+        uint64_t known = kernel.block_ns.load(std::memory_order_relaxed);
+        bool side_by_side = kernel.lowered.waits_on_blocks || kernel.lowered.grid_sync;
+        if (known == 0 || side_by_side || known * launch_.blocks > kWorthWakingNs) publish();
+        uint64_t start = now_ns(), first = launch_.next_block.load();
+        bool measured = false;
+        Participant(launch_).run([&] {
+            if (measured && published_) return;
             uint64_t done = launch_.next_block.load(std::memory_order_relaxed);
-            if (done >= launch_.blocks) return;
-            uint64_t left = launch_.blocks - done;
             uint64_t elapsed = now_ns() - start;
-            if (elapsed / done * left < kWorthWakingNs) {
-                launch_.chunk.store(std::clamp<uint64_t>(left / 8, 1, 64));
-                return;
+            if (!measured) {
+                uint64_t mine = std::max<uint64_t>(1, std::min(done, launch_.chunk.load()));
+                kernel.block_ns.store(std::max<uint64_t>(1, elapsed / mine),
+                                      std::memory_order_relaxed);
+                measured = true;
             }
-            ThreadPool& pool = ThreadPool::get();
-            uint64_t pieces = uint64_t(pool.threads()) * 8;
-            launch_.chunk.store(std::max<uint64_t>(1, left / pieces));
-            published_ = true;
-            pool.publish(*this);
+            if (published_ || done >= launch_.blocks) return;
+            uint64_t left = launch_.blocks - done;
+            if (elapsed / std::max<uint64_t>(1, done - first) * left > kWorthWakingNs)
+                publish();
+            else
+                launch_.chunk.store(std::clamp<uint64_t>(left / 8, 1, 64));
         });
         if (published_) ThreadPool::get().retire(*this);
     }
@@ -335,6 +344,14 @@ class LaunchJob : public PoolJob {
     }
 
   private:
+    void publish() {
+        ThreadPool& pool = ThreadPool::get();
+        uint64_t left = launch_.blocks - launch_.next_block.load();
+        launch_.chunk.store(std::max<uint64_t>(1, left / (uint64_t(pool.threads()) * 8)));
+        published_ = true;
+        pool.publish(*this);
+    }
+
     LaunchState& launch_;
     bool published_ = false;
 };

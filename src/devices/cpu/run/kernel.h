@@ -21,6 +21,8 @@ struct LoadedKernel {
     void* entry = nullptr;             // BlockFunction or StartFunction
     std::string readable_name;         // demangled, for messages
     size_t max_dynamic_shared = 49152;
+    // Time of a block in earlier launches; 0: not known. Decides whether waking others is worth it.
+    mutable std::atomic<uint64_t> block_ns{0};
     uint64_t dynamic_offset() const {
         uint64_t align = lowered.dynamic_shared_align;
         return (lowered.static_shared_bytes + align - 1) / align * align;
