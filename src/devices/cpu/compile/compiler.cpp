@@ -10,7 +10,12 @@
 #include "clang/Frontend/TextDiagnosticPrinter.h"
 #include "clang/Lex/PreprocessorOptions.h"
 #include "clang/Serialization/ASTWriter.h"
+#include "core/compile_cache.h"
+#include "core/disk_cache.h"
+#include "core/env.h"
 #include "core/error.h"
+#include "devices/cpu/compile/embedded_files.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace trilane::cpu {
@@ -101,14 +106,45 @@ std::vector<std::string> language_flags(const ParsedOptions& options) {
     return flags;
 }
 
+namespace {
+
+// Everything that a precompiled prelude depends on.
+std::string prelude_key(const std::vector<std::string>& flags) {
+    std::string all = "prelude " LLVM_VERSION_STRING " " TRILANE_VERSION;
+    for (const std::string& flag : flags) all += "\n" + flag;
+    for (const EmbeddedFile& file : embedded_files()) {
+        all += fmt::format("\n{} {}\n", file.name, file.text.size());
+        all += file.text;
+    }
+    return core::hash_hex(all);
+}
+
+std::shared_ptr<const std::string> load_or_precompile(const std::vector<std::string>& flags) {
+    if (core::env_string("TRILANE_CACHE") == "0") return precompile(flags);
+    core::DiskCache disk(core::cache_directory());
+    std::string key = prelude_key(flags);
+    auto stored = std::make_shared<std::string>();
+    if (disk.read(key, *stored) == core::DiskCache::Outcome::Found && !stored->empty())
+        return stored;
+    std::shared_ptr<const std::string> made = precompile(flags);
+    disk.write(key, *made);
+    return made;
+}
+
+}  // namespace
+
 std::shared_ptr<const std::string> precompiled_prelude(const std::vector<std::string>& flags) {
+    using Preludes = std::map<std::vector<std::string>, std::shared_ptr<const std::string>>;
     static std::mutex mutex;
-    static auto* cache =
-        new std::map<std::vector<std::string>, std::shared_ptr<const std::string>>();
+    static auto* known = new Preludes;
+    {
+        std::lock_guard lock(mutex);
+        if (auto found = known->find(flags); found != known->end()) return found->second;
+    }
+    // Not under the lock: a crash in here would leave it locked. Two threads may both make it.
+    std::shared_ptr<const std::string> made = load_or_precompile(flags);
     std::lock_guard lock(mutex);
-    std::shared_ptr<const std::string>& slot = (*cache)[flags];
-    if (!slot) slot = precompile(flags);
-    return slot;
+    return known->emplace(flags, std::move(made)).first->second;
 }
 
 bool run_clang(const ClangRun& run, clang::FrontendAction& action, std::string& log) {

@@ -11,6 +11,7 @@
 #include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Lex/HeaderSearchOptions.h"
 #include "clang/Lex/Preprocessor.h"
+#include "core/env.h"
 #include "core/error.h"
 #include "devices/cpu/check/instrument.h"
 #include "devices/cpu/compile/compiler.h"
@@ -217,6 +218,8 @@ FrontEndResult compile(const core::Program& program, bool check) {
     FrontEndResult result;
     result.options = {check, check, options.fmad, options.fast_math, options.optimize};
     result.context = std::make_unique<llvm::LLVMContext>();
+    // Reports name local arrays; otherwise names are for readers of dumps only.
+    result.context->setDiscardValueNames(!check && !core::env_flag("TRILANE_DUMP_IR"));
 
     std::vector<std::string> flags = language_flags(options);
     std::shared_ptr<const std::string> pch = precompiled_prelude(flags);

@@ -7,6 +7,7 @@
 #include "clang/AST/Decl.h"
 #include "clang/Basic/Diagnostic.h"
 #include "clang/CodeGen/ModuleBuilder.h"
+#include "devices/cpu/run/runtime_symbols.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Constants.h"
@@ -35,6 +36,7 @@ class Reporter {
                 if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) visit_call(*call);
         }
         visit_variables();
+        visit_declarations();
         for (llvm::Function& function : module_)
             if (!function.isDeclaration() && function.hasExternalLinkage()) {
                 if (function.isVarArg())
@@ -106,6 +108,28 @@ class Reporter {
 
     uint64_t size_of(const llvm::GlobalVariable& variable) {
         return module_.getDataLayout().getTypeAllocSize(variable.getValueType());
+    }
+
+    // Declared, used, and nowhere defined.
+    void visit_declarations() {
+        for (llvm::Function& function : module_) {
+            if (!function.isDeclaration() || function.isIntrinsic() || function.use_empty() ||
+                is_runtime_symbol(function.getName()) || function.hasFnAttribute("dontcall-error"))
+                continue;
+            error(place_of(function),
+                  "function '" + name_of(function) + "' is used in device code but not defined");
+        }
+        for (llvm::GlobalVariable& variable : module_.globals())
+            if (variable.isDeclaration() && variable.getAddressSpace() != 3 &&
+                !variable.use_empty())
+                error(place_of(variable), "variable '" + name_of(variable) +
+                                              "' is used in device code but not defined");
+    }
+
+    static bool is_runtime_symbol(llvm::StringRef name) {
+        for (const RuntimeSymbol& symbol : runtime_symbols())
+            if (name == symbol.name) return true;
+        return false;
     }
 
     void visit_variables() {

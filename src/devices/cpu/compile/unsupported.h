@@ -17,6 +17,7 @@ namespace trilane::cpu {
 //   - inline PTX assembly, with its text;
 //   - calls of functions declared with __attribute__((error("..."))): how the device library says
 //     that textures, matrix fragments and the like are missing;
+//   - functions and variables that are declared and used but not defined;
 //   - static shared, constant and local memory beyond the limits of a GPU.
 void report_unsupported(llvm::Module& module, clang::ASTContext& context,
                         clang::CodeGenerator& generator);

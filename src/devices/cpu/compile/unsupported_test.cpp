@@ -64,6 +64,13 @@ TEST(Unsupported, MemoryBeyondTheLimits) {
                  "'x' is too large");
 }
 
+TEST(Unsupported, DeclaredButNotDefined) {
+    expect_error("__device__ int f(int);\n__global__ void k(int* p) { *p = f(1); }",
+                 "kernel.cu:1:16: error: function 'f' is used in device code but not defined");
+    expect_error("extern __device__ int v;\n__global__ void k(int* p) { *p = v; }",
+                 "kernel.cu:1:23: error: variable 'v' is used in device code but not defined");
+}
+
 TEST(Unsupported, VariadicKernel) {
     expect_error("__global__ void k(int n, ...) {}", "variable number of parameters");
 }
