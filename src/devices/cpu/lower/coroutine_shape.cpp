@@ -7,6 +7,8 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <set>
+
 #include "core/error.h"
 #include "devices/cpu/lower/loop_shape.h"
 #include "devices/cpu/lower/prepare.h"
@@ -82,10 +84,11 @@ class SuspensionBuilder {
         std::vector<Instruction*> volatiles = volatile_shared_;
         WaitingLoops waiting = find_waiting_loops(function_, optimizer_);
         lowered_.waits_on_blocks = waiting.on_blocks;
+        std::set<BasicBlock*> turns(waiting.latches.begin(), waiting.latches.end());
+        for (BasicBlock* latch : strided_latches(function_, optimizer_)) turns.insert(latch);
         begin();
         for (CallBase* call : calls) replace_call(*call);
-        for (BasicBlock* latch : waiting.latches)
-            suspend_before(*latch->getTerminator(), Suspend::Yield);
+        for (BasicBlock* latch : turns) suspend_before(*latch->getTerminator(), Suspend::Yield);
         for (Instruction* access : volatiles) suspend_before(*access, Suspend::Converge);
         optimizer_.forget(function_);
     }

@@ -2,15 +2,21 @@
 // block, x innermost, around its body.
 #pragma once
 
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 
 #include <string>
+#include <vector>
 
 #include "devices/cpu/lower/lower.h"
 #include "devices/cpu/lower/passes.h"
 #include "devices/cpu/lower/registers.h"
 
 namespace trilane::cpu {
+
+// Attribute of functions in which interchange_strided_loop() has put a loop around the x loop.
+inline constexpr const char* kStridedMark = "trilane-strided";
 
 // Builds `void symbol(BlockContext*)` around `kernel`, which is inlined and may be dropped after.
 // Sets description-independent fields of `lowered` (narrow_axes).
@@ -21,6 +27,26 @@ llvm::Function* build_loop_shape(llvm::Function& kernel, const SharedLayout& lay
 // x loop, so that the loop in the middle has no branch and vectorises without masks.
 // Needs simplified IR. True if something changed.
 bool clamp_thread_loop(llvm::Function& function, Optimizer& optimizer);
+
+// for (i = index; i < n; i += gridDim * blockDim) around the whole body: the loop goes outside the
+// thread loop, so that memory is walked in order. Sets narrow_axes. True if that was possible.
+bool interchange_strided_loop(llvm::Function& function, Optimizer& optimizer,
+                              LoweredKernel& lowered);
+
+// Back edges of loops that read memory in steps of the grid. Where they cannot be interchanged the
+// threads of a block take turns at each: see docs/design/cpu-lowering.md.
+std::vector<llvm::BasicBlock*> strided_latches(llvm::Function& function, Optimizer& optimizer);
+
+// The x loop, wherever the stages have put it; nullptr if it is gone.
+llvm::Loop* thread_loop(llvm::Function& function, Optimizer& optimizer);
+
+// `value` = base + x without wrap, x the index of the thread loop: the base as i64, else nullptr.
+llvm::Value* thread_base(llvm::IRBuilder<>& builder, llvm::Loop& loop, llvm::PHINode* index,
+                         llvm::Value* value);
+// First x, as i64, for which `left predicate right` fails where it holds for all below; nullptr if
+// it is not of that kind.
+llvm::Value* thread_bound(llvm::IRBuilder<>& builder, llvm::CmpInst::Predicate predicate,
+                          llvm::Value* base, llvm::Value* right);
 
 // Tells the vectoriser that threads do not depend on one another: docs/design/cpu-lowering.md says
 // why this holds in loop shape. Accesses that may reach a private array are left out.

@@ -93,12 +93,10 @@ class Lowering {
         lowered.static_shared_bytes = layout.static_bytes;
         lowered.dynamic_shared_align = layout.dynamic_align;
         lowered.local_bytes = private_bytes(*kernel);
-        if (needs_coroutines(*kernel, optimizer_)) {
+        lowered.shape = BlockShape::Loop;
+        if (needs_coroutines(*kernel, optimizer_) || !shape_as_loop(*kernel, layout, lowered)) {
             lowered.shape = BlockShape::Coroutine;
             shape_as_coroutines(*kernel, layout, lowered);
-        } else {
-            lowered.shape = BlockShape::Loop;
-            shape_as_loop(*kernel, layout, lowered);
         }
         kernel->replaceAllUsesWith(PoisonValue::get(kernel->getType()));
         optimizer_.forget(*kernel);
@@ -115,7 +113,8 @@ class Lowering {
         return nbytes;
     }
 
-    void shape_as_loop(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
+    // False, with nothing left behind, if the threads should take turns instead.
+    bool shape_as_loop(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
         Function* function = nullptr;
         {
             Stopwatch watch(times.shape_ns);
@@ -123,12 +122,21 @@ class Lowering {
         }
         Stopwatch watch(times.optimize_ns);
         optimizer_.simplify(*function);
-        if (front_.options.optimize == 0) return;
+        if (front_.options.optimize == 0) return true;
         optimizer_.hoist(*function);
-        clamp_thread_loop(*function, optimizer_);
+        if (!interchange_strided_loop(*function, optimizer_, lowered)) {
+            if (!strided_latches(kernel, optimizer_).empty()) {
+                optimizer_.forget(*function);
+                function->eraseFromParent();
+                lowered.narrow_axes = 0;
+                return false;
+            }
+            clamp_thread_loop(*function, optimizer_);
+        }
         optimizer_.optimize(*function);
         mark_threads_independent(*function, optimizer_);
         optimizer_.vectorize(*function);
+        return true;
     }
 
     void shape_as_coroutines(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {

@@ -13,16 +13,56 @@ namespace trilane::cpu {
 using namespace llvm;
 using namespace llvm::PatternMatch;
 
-namespace {
-
-// The x loop is the only one at depth 3: z holds only y, y only x; the user's loops lie deeper.
+// z holds only y, y only x; or y a strided loop, and that x. The user's other loops lie deeper.
 Loop* thread_loop(Function& function, Optimizer& optimizer) {
     LoopInfo& loops = optimizer.functions().getResult<LoopAnalysis>(function);
-    for (Loop* z : loops)
-        for (Loop* y : z->getSubLoops())
-            for (Loop* x : y->getSubLoops()) return x;
+    int depth = function.hasFnAttribute(kStridedMark) ? 4 : 3;
+    Loop* loop = loops.empty() ? nullptr : *loops.begin();
+    for (int level = 1; level < depth && loop != nullptr; ++level)
+        loop = loop->getSubLoops().empty() ? nullptr : loop->getSubLoops().front();
+    return loop;
+}
+
+Value* thread_base(IRBuilder<>& builder, Loop& loop, PHINode* index, Value* value) {
+    Value* inner = nullptr;
+    if (match(value, m_ZExt(m_Value(inner))) || match(value, m_SExt(m_Value(inner)))) value = inner;
+    if (value == index) return builder.getInt64(0);
+    auto* sum = dyn_cast<BinaryOperator>(value);
+    bool is_sum = sum != nullptr && sum->getOpcode() == Instruction::Add &&
+                  sum->hasNoSignedWrap() && sum->hasNoUnsignedWrap();
+    if (!is_sum) return nullptr;
+    const DataLayout& data = sum->getModule()->getDataLayout();
+    for (unsigned side = 0; side < 2; ++side) {
+        Value *x = sum->getOperand(side), *base = sum->getOperand(1 - side);
+        if (x != index && !match(x, m_ZExt(m_Specific(index)))) continue;
+        if (!loop.isLoopInvariant(base)) continue;
+        if (sum->getType()->isIntegerTy(32) && isKnownNonNegative(base, SimplifyQuery(data)))
+            return builder.CreateZExt(base, builder.getInt64Ty());
+        if (sum->getType()->isIntegerTy(64) && isKnownNonNegative(base, SimplifyQuery(data)))
+            return base;
+    }
     return nullptr;
 }
+
+Value* thread_bound(IRBuilder<>& builder, ICmpInst::Predicate predicate, Value* base,
+                    Value* right) {
+    bool below = predicate == ICmpInst::ICMP_SLT || predicate == ICmpInst::ICMP_ULT;
+    bool to = predicate == ICmpInst::ICMP_SLE || predicate == ICmpInst::ICMP_ULE;
+    unsigned width = right->getType()->getIntegerBitWidth();
+    if ((!below && !to) || (width != 32 && width != 64)) return nullptr;
+    Value* end = right;
+    bool is_signed = ICmpInst::isSigned(predicate);
+    if (width == 32) {
+        end = is_signed ? builder.CreateSExt(right, builder.getInt64Ty())
+                        : builder.CreateZExt(right, builder.getInt64Ty());
+    } else if (!is_signed) {
+        end = builder.CreateBinaryIntrinsic(Intrinsic::umin, right, builder.getInt64(INT64_MAX));
+    }
+    if (to) end = builder.CreateBinaryIntrinsic(Intrinsic::sadd_sat, end, builder.getInt64(1));
+    return builder.CreateBinaryIntrinsic(Intrinsic::ssub_sat, end, base);
+}
+
+namespace {
 
 struct Guard {
     Value* condition;
@@ -103,44 +143,10 @@ class ClampThreadLoop {
                !isa<PHINode>(exit_block_->front()) && index_->getType()->isIntegerTy(32);
     }
 
-    // value = base + x with no wrap: gives the base, as i64.
-    Value* base_of(IRBuilder<>& builder, Value* value) {
-        Value* inner = nullptr;
-        if (match(value, m_ZExt(m_Value(inner))) || match(value, m_SExt(m_Value(inner))))
-            value = inner;
-        if (value == index_) return builder.getInt64(0);
-        auto* sum = dyn_cast<BinaryOperator>(value);
-        if (sum == nullptr || !sum->getType()->isIntegerTy(32)) return nullptr;
-        bool adds = sum->getOpcode() == Instruction::Add && sum->hasNoSignedWrap() &&
-                    sum->hasNoUnsignedWrap();
-        if (!adds) return nullptr;
-        for (unsigned side = 0; side < 2; ++side)
-            if (sum->getOperand(side) == index_ && loop_.isLoopInvariant(sum->getOperand(1 - side)))
-                return builder.CreateZExt(sum->getOperand(1 - side), builder.getInt64Ty());
-        return nullptr;
-    }
-
-    // First x (as i64, maybe negative) for which the guard fails; it holds for all below.
     Value* bound(IRBuilder<>& builder, ICmpInst::Predicate predicate, Value* left, Value* right) {
         if (!ICmpInst::isRelational(predicate) || !loop_.isLoopInvariant(right)) return nullptr;
-        bool below = predicate == ICmpInst::ICMP_SLT || predicate == ICmpInst::ICMP_ULT;
-        bool to = predicate == ICmpInst::ICMP_SLE || predicate == ICmpInst::ICMP_ULE;
-        unsigned width = right->getType()->getIntegerBitWidth();
-        if ((!below && !to) || (width != 32 && width != 64)) return nullptr;
-        Value* base = base_of(builder, left);
-        if (base == nullptr) return nullptr;
-        Value* end = right;
-        bool is_signed = ICmpInst::isSigned(predicate);
-        if (width == 32) {
-            end = is_signed ? builder.CreateSExt(right, builder.getInt64Ty())
-                            : builder.CreateZExt(right, builder.getInt64Ty());
-        } else if (!is_signed) {
-            end = builder.CreateBinaryIntrinsic(Intrinsic::umin, right,
-                                                builder.getInt64(INT64_MAX));
-        }
-        if (to)
-            end = builder.CreateBinaryIntrinsic(Intrinsic::sadd_sat, end, builder.getInt64(1));
-        return builder.CreateBinaryIntrinsic(Intrinsic::ssub_sat, end, base);
+        Value* base = thread_base(builder, loop_, index_, left);
+        return base != nullptr ? thread_bound(builder, predicate, base, right) : nullptr;
     }
 
     Value* narrow(IRBuilder<>& builder, const Guard& guard, Value* limit) {

@@ -40,10 +40,24 @@ void set_current_context(BlockContext* context) {
     running = context;
 }
 
-ResidentBlock& resident_block(size_t index) {
+namespace {
+
+std::deque<ResidentBlock>& resident_blocks() {
     static thread_local std::deque<ResidentBlock> blocks;
+    return blocks;
+}
+
+}  // namespace
+
+ResidentBlock& resident_block(size_t index) {
+    std::deque<ResidentBlock>& blocks = resident_blocks();
     while (blocks.size() <= index) blocks.emplace_back();
     return blocks[index];
+}
+
+void trim_resident_blocks(size_t count) {
+    std::deque<ResidentBlock>& blocks = resident_blocks();
+    while (blocks.size() > count) blocks.pop_back();
 }
 
 Arena::~Arena() {
@@ -155,6 +169,7 @@ class Participant {
             launch_.fail(error.what());
         }
         running = nullptr;
+        trim_resident_blocks(kLeastResidentBlocks);
     }
 
   private:

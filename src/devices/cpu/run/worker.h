@@ -35,6 +35,8 @@ struct ResidentBlock {
 
 // Of the calling thread.
 ResidentBlock& resident_block(size_t index);
+// Frees the memory of the calling thread's blocks beyond `count`.
+void trim_resident_blocks(size_t count);
 void set_current_context(BlockContext* context);
 
 }  // namespace trilane::cpu
