@@ -289,22 +289,27 @@ core::Dim3 dim_of(nb::handle object, const char* what) {
     core::Dim3 dim;
     uint32_t* parts[] = {&dim.x, &dim.y, &dim.z};
     auto part = [&](nb::handle value, uint32_t* out) {
-        nb::object index = nb::steal(PyNumber_Index(value.ptr()));
-        if (!index.is_valid()) {
-            PyErr_Clear();
-            core::throw_error(ErrorKind::TypeMismatch,
-                              "launch: {} must hold integers: got {} of type {}", what,
-                              nb::cast<std::string>(nb::repr(value)), nb::inst_name(value).c_str());
+        nb::object index;
+        PyObject* number = value.ptr();
+        if (!PyLong_Check(number)) {
+            index = nb::steal(PyNumber_Index(number));
+            if (!index.is_valid()) {
+                PyErr_Clear();
+                core::throw_error(
+                    ErrorKind::TypeMismatch, "launch: {} must hold integers: got {} of type {}",
+                    what, nb::cast<std::string>(nb::repr(value)), nb::inst_name(value).c_str());
+            }
+            number = index.ptr();
         }
-        long long number = PyLong_AsLongLong(index.ptr());
-        if (PyErr_Occurred() || number < 1 || number > 0x7fffffff) {
+        long given = PyLong_AsLong(number);
+        if ((given == -1 && PyErr_Occurred()) || given < 0 || given > 0x7fffffff) {
             PyErr_Clear();
-            core::throw_error(ErrorKind::LaunchError,
+            core::throw_error(ErrorKind::InvalidArgument,
                               "launch: {} is out of range: got {}, expected numbers from 1 to "
                               "2147483647",
-                              what, nb::cast<std::string>(nb::str(index)));
+                              what, nb::cast<std::string>(nb::str(value)));
         }
-        *out = static_cast<uint32_t>(number);
+        *out = static_cast<uint32_t>(given);
     };
     if (!PyTuple_Check(object.ptr()) && !PyList_Check(object.ptr())) {
         part(object, parts[0]);
@@ -312,7 +317,7 @@ core::Dim3 dim_of(nb::handle object, const char* what) {
     }
     size_t count = nb::len(object);
     if (count < 1 || count > 3)
-        core::throw_error(ErrorKind::LaunchError,
+        core::throw_error(ErrorKind::InvalidArgument,
                           "launch: {} has the wrong length: got {}, expected 1 to 3", what, count);
     for (size_t i = 0; i < count; ++i) {
         if (PyTuple_Check(object.ptr()))

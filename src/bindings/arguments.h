@@ -70,7 +70,8 @@ class ArgumentList {
     std::vector<std::unique_ptr<HostView>> views_;
 };
 
-// Grid and block from an int or a tuple of one to three ints. LaunchError otherwise.
+// Grid and block from an int or a tuple of one to three ints. InvalidArgument or TypeMismatch
+// otherwise; that it is not empty and not too large is launch()'s to check.
 core::Dim3 dim_of(nb::handle object, const char* what);
 
 }  // namespace trilane::bindings

@@ -1,6 +1,6 @@
 """The PyCUDA way of working: CUDA C strings, explicit memory and launches, GPUArrays.
 
-``import trilane.pycuda.driver as cuda`` or, under ``trilane run``, ``import pycuda.driver as cuda``.
+``import trilane.pycuda.driver as cuda``; under ``trilane run``, ``import pycuda.driver as cuda``.
 """
 
 from __future__ import annotations

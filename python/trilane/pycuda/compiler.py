@@ -22,7 +22,7 @@ DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
 _debugging = bool(os.environ.get("CUDA_DEBUGGING"))
 _FILE_NAME = "kernel.cu"
-# What users of `extern "C"` around everything meet when they include C++ headers or write templates.
+# What the compiler says when C++ headers, templates or overloads stand inside `extern "C"`.
 _NEEDS_CPP = ("must have C++ linkage", "conflicting types", "functions that differ only in")
 
 
