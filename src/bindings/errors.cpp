@@ -37,7 +37,20 @@ void translate(const std::exception_ptr& exception, void*) {
 
 }  // namespace
 
+// NumPy has a class of its own for axes; users of arrays catch it, or its bases ValueError and
+// IndexError.
+bool raise_axis_error(const core::Error& error) {
+    const std::string& text = error.message();
+    if (error.kind() != core::ErrorKind::IndexError || text.rfind("axis ", 0) != 0 ||
+        text.find("out of bounds") == std::string::npos)
+        return false;
+    nb::object type = nb::module_::import_("numpy.exceptions").attr("AxisError");
+    PyErr_SetString(type.ptr(), text.c_str());
+    return true;
+}
+
 void raise_core_error(const core::Error& error) {
+    if (raise_axis_error(error)) return;
     PyObject* type = classes[static_cast<size_t>(error.kind())];
     nb::object value = nb::steal(PyObject_CallFunction(
         type, "s#", error.message().data(), static_cast<Py_ssize_t>(error.message().size())));

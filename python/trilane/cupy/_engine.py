@@ -10,6 +10,10 @@ ndarray = engine.ndarray
 UFunc = engine.UFunc
 ufuncs = engine.ufuncs
 
+# The engine's own methods, before the face puts its own in their place.
+engine_take = ndarray.take
+engine_put = ndarray.put
+
 empty = engine.empty
 full = engine.full
 from_host = engine.from_host

@@ -6,7 +6,7 @@ import numpy as np
 
 from trilane.cupy._creation import arange, array, asarray, empty, tri
 from trilane.cupy._dtypes import check_dtype
-from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._engine import engine, engine_put, engine_take, ndarray
 from trilane.cupy._helpers import SCALARS, normalize_axis_index, product, require_array, to_array
 
 s_ = np.s_
@@ -142,7 +142,7 @@ def take(a, indices, axis=None, out=None, mode="wrap") -> ndarray:
     Out-of-range indices wrap by default, as in CuPy; ``mode='raise'`` and ``'clip'`` are NumPy's.
     """
     a = to_array(a, "take")
-    return engine.take(a, _index(indices), axis, out, mode)
+    return engine_take(a, _index(indices), axis, out, mode)
 
 
 def _index(indices):
@@ -186,7 +186,7 @@ def put(a, ind, v, mode="wrap") -> None:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
     v = v if isinstance(v, (ndarray, *SCALARS)) else array(v)
-    engine.put(require_array(a, "put"), _index(ind), v, mode)
+    engine_put(require_array(a, "put"), _index(ind), v, mode)
 
 
 def putmask(a, mask, values) -> None:
@@ -203,7 +203,7 @@ def putmask(a, mask, values) -> None:
         if values.size == 0:
             return
         positions = arange(0, a.size, 1, np.int64) % values.size
-        values = engine.take(values.ravel(), positions, 0, None, "wrap").reshape(a.shape)
+        values = engine_take(values.ravel(), positions, 0, None, "wrap").reshape(a.shape)
     engine.copyto(a, values, "same_kind", mask)
 
 
@@ -220,7 +220,7 @@ def place(arr, mask, vals) -> None:
     if vals.size == 0:
         raise ValueError("Cannot insert from an empty array.")
     positions = arange(0, count, 1, np.int64) % vals.size
-    arr[mask] = engine.take(vals, positions, 0, None, "wrap").astype(arr.dtype, copy=False)
+    arr[mask] = engine_take(vals, positions, 0, None, "wrap").astype(arr.dtype, copy=False)
 
 
 def extract(condition, arr) -> ndarray:
@@ -241,7 +241,7 @@ def compress(condition, a, axis=None, out=None) -> ndarray:
     condition = condition if isinstance(condition, ndarray) else array(np.asarray(condition))
     if condition.ndim != 1:
         raise ValueError("condition must be an 1-d array")
-    return engine.take(a, engine.flatnonzero(condition), axis, out, "raise")
+    return engine_take(a, engine.flatnonzero(condition), axis, out, "raise")
 
 
 def diagonal(a, offset=0, axis1=0, axis2=1) -> ndarray:
@@ -287,8 +287,8 @@ def fill_diagonal(a, val, wrap=False) -> None:
     val = asarray(val)
     count = positions.size
     if val.ndim:
-        val = engine.take(val.ravel(), arange(0, count, 1, np.int64) % val.size, 0, None, "wrap")
-    engine.put(a, positions, val.astype(a.dtype, copy=False), "raise")
+        val = engine_take(val.ravel(), arange(0, count, 1, np.int64) % val.size, 0, None, "wrap")
+    engine_put(a, positions, val.astype(a.dtype, copy=False), "raise")
 
 
 def diag_indices(n, ndim=2) -> tuple[ndarray, ...]:
@@ -438,12 +438,12 @@ class flatiter:
                 raise ValueError("Error setting single item of array.")
             if positions.size == 0:
                 return
-            fill = engine.take(
+            fill = engine_take(
                 value, arange(0, positions.size, 1, np.int64) % value.size, 0, None, "wrap"
             )
-            engine.put(self._base, positions, fill.astype(self._base.dtype, copy=False), "raise")
+            engine_put(self._base, positions, fill.astype(self._base.dtype, copy=False), "raise")
             return
-        engine.put(self._base, _index(index), asarray(value), "raise")
+        engine_put(self._base, _index(index), asarray(value), "raise")
 
     def copy(self) -> ndarray:
         """Return a flat copy."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import asarray, zeros
-from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._engine import engine, engine_take, ndarray
 from trilane.cupy._helpers import require_array, to_array
 
 
@@ -154,7 +154,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None
         element, tests = element.astype(dtype, copy=False), tests.astype(dtype, copy=False)
         tests = engine.sort(tests, 0)
         places = engine.searchsorted(tests, element.ravel(), "left", None)
-        found = engine.take(tests, places, 0, None, "clip")
+        found = engine_take(tests, places, 0, None, "clip")
         result = (found == element.ravel()).reshape(element.shape)
     return ~result if invert else result
 

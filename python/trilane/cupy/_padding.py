@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trilane.cupy._creation import arange, array
-from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._engine import engine, engine_take, ndarray
 
 _ALLOWED = {
     "constant": {"constant_values"},
@@ -62,7 +62,7 @@ def pad_array(a: ndarray, pad_width, mode, kwargs: dict) -> ndarray:
         for axis, width in enumerate(widths):
             if max(width) > 0:
                 places = _places(mode, a.shape[axis], width)
-                a = engine.take(a, array(places), axis, None, "raise")
+                a = engine_take(a, array(places), axis, None, "raise")
         return a.copy() if not any(max(w) for w in widths) else a
     if mode in ("reflect", "symmetric"):
         for axis, width in enumerate(widths):

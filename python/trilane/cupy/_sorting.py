@@ -9,7 +9,7 @@ import numpy as np
 
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import arange, zeros
-from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._engine import engine, engine_take, ndarray
 from trilane.cupy._helpers import normalize_axis_index, require_array, to_array
 from trilane.cupy._logic import in1d
 
@@ -80,8 +80,8 @@ def lexsort(keys) -> ndarray:
             raise TypeError("need sequence of keys with len > 0 in lexsort")
     order = engine.argsort(rows[0], -1)
     for row in rows[1:]:
-        order = engine.take(
-            order, engine.argsort(engine.take(row, order, 0, None, "raise"), -1), 0, None, "raise"
+        order = engine_take(
+            order, engine.argsort(engine_take(row, order, 0, None, "raise"), -1), 0, None, "raise"
         )
     return order
 
@@ -141,7 +141,7 @@ def searchsorted(a, v, side="left", sorter=None) -> ndarray:
             raise TypeError("sorter must be of integer type")
         if sorter.size != a.size:
             raise ValueError("sorter.size must equal a.size")
-        a, sorter = engine.take(a, sorter, 0, None, "raise"), None
+        a, sorter = engine_take(a, sorter, 0, None, "raise"), None
     v = to_array(v, "searchsorted") if not isinstance(v, ndarray) else v
     return engine.searchsorted(a, v, side, None)
 
@@ -236,7 +236,7 @@ def unique(
         )
     flat = ar.ravel()
     order = engine.argsort(flat, -1)
-    ordered = engine.take(flat, order, 0, None, "raise")
+    ordered = engine_take(flat, order, 0, None, "raise")
     starts = _changes(ordered, equal_nan)
     return _unique_result(
         ordered, order, starts, ar.shape, return_index, return_inverse, return_counts
@@ -256,9 +256,9 @@ def _changes(ordered, equal_nan) -> ndarray:
 
 def _unique_result(values, order, starts, shape, with_index, with_inverse, with_counts):
     places = engine.flatnonzero(starts)
-    result = [engine.take(values, places, 0, None, "raise")]
+    result = [engine_take(values, places, 0, None, "raise")]
     if with_index:
-        result.append(engine.take(order, places, 0, None, "raise"))
+        result.append(engine_take(order, places, 0, None, "raise"))
     if with_inverse:
         inverse = zeros(order.shape, np.int64)
         inverse[order] = starts.cumsum(dtype=np.int64) - 1
@@ -277,13 +277,13 @@ def _unique_axis(ar, axis, with_index, with_inverse, with_counts):
     rows = moved.reshape((moved.shape[0], -1)) if moved.size else moved.reshape((moved.shape[0], 0))
     order = arange(0, rows.shape[0], 1, np.int64)
     for column in range(rows.shape[1] - 1, -1, -1):
-        keys = engine.take(rows[:, column], order, 0, None, "raise")
-        order = engine.take(order, engine.argsort(keys, -1), 0, None, "raise")
-    ordered = engine.take(rows, order, 0, None, "raise")
+        keys = engine_take(rows[:, column], order, 0, None, "raise")
+        order = engine_take(order, engine.argsort(keys, -1), 0, None, "raise")
+    ordered = engine_take(rows, order, 0, None, "raise")
     starts = engine.full((rows.shape[0],), True, np.dtype(bool))
     if rows.shape[0] > 1:
         starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    slices = engine.take(moved, order, 0, None, "raise")
+    slices = engine_take(moved, order, 0, None, "raise")
     result = _unique_result(
         slices, order, starts, (rows.shape[0],), with_index, with_inverse, with_counts
     )
@@ -325,7 +325,7 @@ def intersect1d(arr1, arr2, assume_unique=False, return_indices=False):
         arr2, places2 = unique(arr2, return_index=True)
     both = engine.concatenate([arr1, arr2], 0)
     order = engine.argsort(both, -1)
-    ordered = engine.take(both, order, 0, None, "raise")
+    ordered = engine_take(both, order, 0, None, "raise")
     twice = ordered[1:] == ordered[:-1]
     result = ordered[:-1][twice]
     if not return_indices:

@@ -8,7 +8,7 @@ import numpy as np
 
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import array, asarray, empty
-from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._engine import engine, engine_take, ndarray
 from trilane.cupy._helpers import SCALARS, normalize_shape, product
 
 # name -> (number of parameters, expression of a, b, c and the element's stream s, kind of result)
@@ -219,7 +219,7 @@ class Distributions:
             total = total / total[-1]
             unit = self._engine_draw(engine.random_uniform, shape, np.dtype(np.float64), 0.0, 1.0)
             index = engine.searchsorted(total, unit, "right", None)
-        return index if source is None else engine.take(source, index, axis, None, "raise")
+        return index if source is None else engine_take(source, index, axis, None, "raise")
 
     @staticmethod
     def _weights(p, count: int) -> ndarray:
