@@ -141,7 +141,7 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
 })";
             image_of_one_ = device_.compile(program);
         });
-        const cpu::LowerTimes& times = cpu::last_lower_times();
+        cpu::LowerTimes times = cpu::last_lower_times();
         std::printf("compile vector add: %.1f ms (prepare %.1f, shape %.1f, optimise %.1f, "
                     "code %.1f)\n",
                     first * 1e-3, double(times.prepare_ns) * 1e-6, double(times.shape_ns) * 1e-6,

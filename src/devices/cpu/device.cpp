@@ -15,6 +15,7 @@
 #include "devices/cpu/lower/image.h"
 #include "devices/cpu/lower/lower.h"
 #include "devices/cpu/lower/target.h"
+#include "devices/cpu/run/fault.h"
 #include "devices/cpu/run/pool.h"
 
 namespace trilane::cpu {
@@ -26,6 +27,7 @@ CpuDevice::CpuDevice(int ordinal, const core::DeviceHooks* hooks)
     : properties_(cpu_properties(ordinal, memory_limit())),
       hooks_(hooks != nullptr ? *hooks : core::DeviceHooks{}),
       memory_(properties_.total_memory) {
+    install_fault_handlers();
     if (core::env_flag("TRILANE_CHECK")) enable_checks();
 }
 

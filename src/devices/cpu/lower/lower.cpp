@@ -10,7 +10,7 @@
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <chrono>
-#include <cstdlib>
+#include <mutex>
 
 #include "core/env.h"
 #include "core/error.h"
@@ -28,6 +28,8 @@ using namespace llvm;
 namespace {
 
 thread_local LowerTimes times;
+std::mutex last_times_mutex;
+LowerTimes last_times;
 
 class Stopwatch {
   public:
@@ -215,8 +217,9 @@ class Lowering {
 
 }  // namespace
 
-const LowerTimes& last_lower_times() {
-    return times;
+LowerTimes last_lower_times() {
+    std::lock_guard lock(last_times_mutex);
+    return last_times;
 }
 
 LoweredModule lower(FrontEndResult front_end, int lanes) {
@@ -224,7 +227,10 @@ LoweredModule lower(FrontEndResult front_end, int lanes) {
         core::throw_error(core::ErrorKind::NotSupported,
                           "lower: {} lanes: only 1 is there so far", lanes);
     times = {};
-    return Lowering(front_end).run();
+    LoweredModule module = Lowering(front_end).run();
+    std::lock_guard lock(last_times_mutex);
+    last_times = times;
+    return module;
 }
 
 }  // namespace trilane::cpu

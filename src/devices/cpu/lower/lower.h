@@ -54,10 +54,10 @@ struct LoweredModule {
 // `lanes` other than 1: NotSupported.
 LoweredModule lower(FrontEndResult front_end, int lanes = 1);
 
-// Stages of one lower() call in nanoseconds, of the calling thread's last call. For benchmarks.
+// Stages of one lower() call in nanoseconds. For benchmarks: of the last call that ended.
 struct LowerTimes {
     uint64_t prepare_ns = 0, shape_ns = 0, optimize_ns = 0, codegen_ns = 0;
 };
-const LowerTimes& last_lower_times();
+LowerTimes last_lower_times();
 
 }  // namespace trilane::cpu

@@ -48,17 +48,20 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 
 void handle(int signal, siginfo_t* info, void* context) {
     Guard* guard = active_guard;
-    if (guard == nullptr || info->si_code <= 0) {
+    // Also when it was raised again by a handler above ours, such as the compiler's.
+    if (guard == nullptr) {
         pass_on(signal, info, context);
         return;
     }
     guard->signal = signal;
-    guard->address = info->si_addr;
+    guard->address = info->si_code > 0 ? info->si_addr : nullptr;
     active_guard = nullptr;
     siglongjmp(guard->way_out, 1);
 }
 
-void install_once() {
+}  // namespace
+
+void install_fault_handlers() {
     static std::once_flag flag;
     std::call_once(flag, [] {
         for (int signal : kSignals) {
@@ -72,6 +75,8 @@ void install_once() {
         }
     });
 }
+
+namespace {
 
 // A stack overflow in a kernel can only be handled on another stack.
 class AlternateStack {
@@ -120,7 +125,7 @@ bool inside_kernel() {
 
 bool run_guarded(void (*body)(void*), void* argument, Fault& fault) {
     TRILANE_CHECK(active_guard == nullptr, "a kernel was started inside a kernel");
-    install_once();
+    install_fault_handlers();
     static thread_local AlternateStack stack;
     stack.touch();
     Guard guard;

@@ -327,5 +327,24 @@ extern "C" __global__ void collatz(const int* in, int* out, int n) {
     }
 }
 
+TEST(KernelFeatures, FaultsWhileAnotherThreadCompiles) {
+    Program program(R"(
+extern "C" __global__ void f(int* p, long long at) { p[at + threadIdx.x] = 1; })");
+    std::atomic<bool> stop{false};
+    std::thread compiler([&] {
+        for (int i = 0; !stop && i < 20; ++i)
+            Program other("#define K " + std::to_string(i) + R"(
+extern "C" __global__ void g(int* p) { p[threadIdx.x] = K; })");
+    });
+    std::vector<int> data(64);
+    for (int round = 0; round < 50; ++round) {
+        std::string text =
+            error_of([&] { program.launch("f", {4}, {64}, data.data(), int64_t{1} << 42); });
+        EXPECT_NE(text.find("illegal memory access"), std::string::npos) << text;
+    }
+    stop = true;
+    compiler.join();
+}
+
 }  // namespace
 }  // namespace trilane::cpu
