@@ -45,11 +45,12 @@ def _functions(body: list[ast.stmt], prefix: str = "") -> list[str]:
 
 def item_ids(peer: Peer) -> list[str]:
     """Ids that pytest collects over the aliases."""
-    from tests.suites.run import private_python, suite_environment
+    from tests.suites.run import private_python, pytest_command, suite_environment
 
     done = subprocess.run(
-        [private_python(peer), "-m", "pytest", "-p", "trilane_suite_plugin", "--collect-only", "-q"]
-        + [str(f) for f in test_files(peer)],
+        pytest_command(peer, private_python(peer))
+        + ["--collect-only", "-q"]
+        + [str(f.relative_to(peer.work)) for f in test_files(peer)],
         cwd=peer.work,
         env=suite_environment(peer, "cpu"),
         capture_output=True,

@@ -35,6 +35,14 @@ def private_python(peer: Peer) -> str:
     return str(python)
 
 
+def pytest_command(peer: Peer, python: str) -> list[str]:
+    """pytest with settings of its own: none of this repository's or the peer's apply."""
+    settings = peer.work / "pytest.ini"
+    settings.write_text("[pytest]\n")
+    plugins = ["-p", "trilane_suite_plugin", "-p", "no:cacheprovider"]
+    return [python, "-m", "pytest", "-c", str(settings), *plugins]
+
+
 def suite_environment(peer: Peer, device: str, **settings: object) -> dict[str, str]:
     """Environment variables of a shard; `settings` go to the plug-in."""
     settings = {
@@ -84,8 +92,8 @@ def run_file(peer: Peer, python: str, path: Path, device: str) -> Path:
         )
         try:
             done = subprocess.run(
-                [python, "-m", "pytest", "-p", "trilane_suite_plugin", "-p", "no:cacheprovider"]
-                + ["-q", "--tb=short", f"--timeout={peer.timeout_s}", "--rootdir=.", name],
+                pytest_command(peer, python)
+                + ["-q", "--tb=short", f"--timeout={peer.timeout_s}", name],
                 cwd=peer.work,
                 env=environment,
                 stdout=subprocess.DEVNULL,
