@@ -52,16 +52,14 @@ bool raise_axis_error(const core::Error& error) {
 void raise_core_error(const core::Error& error) {
     if (raise_axis_error(error)) return;
     PyObject* type = classes[static_cast<size_t>(error.kind())];
-    nb::object value = nb::steal(PyObject_CallFunction(
-        type, "s#", error.message().data(), static_cast<Py_ssize_t>(error.message().size())));
-    if (!value.is_valid()) {
-        PyErr_Clear();
-        PyErr_SetString(type, error.what());
-        return;
-    }
+    // Compilers quote users' source, which need not be UTF-8.
+    auto text = [](const std::string& s) {
+        return nb::steal(
+            PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace"));
+    };
+    nb::object value = nb::handle(type)(text(error.message()));
     value.attr("kind") = core::kind_name(error.kind());
-    value.attr("detail") = nb::steal(PyUnicode_DecodeUTF8(
-        error.detail().data(), static_cast<Py_ssize_t>(error.detail().size()), "replace"));
+    value.attr("detail") = text(error.detail());
     PyErr_SetObject(type, value.ptr());
 }
 
