@@ -164,6 +164,9 @@ template <unsigned int N, class Parent = void> class thread_block_tile {
                   "thread_block_tile: the cpu device has tiles of 1, 2, 4, 8, 16 or 32 threads");
 
   public:
+    thread_block_tile() = default;
+    // A tile does not remember its parent: thread_block_tile<32> takes any of 32 threads.
+    template <class Other> TRILANE_D thread_block_tile(const thread_block_tile<N, Other>&) {}
     static TRILANE_D unsigned int mask() {
         unsigned int all = N == 32 ? 0xffffffffu : (1u << (N & 31u)) - 1u;
         return all << (details::lane() & ~(N - 1u));

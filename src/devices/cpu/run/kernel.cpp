@@ -20,25 +20,19 @@ namespace {
 
 thread_local BlockContext* running = nullptr;
 
-uint64_t now_ns() {
-    return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());
-}
+uint64_t now_ns() { return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count()); }
 
 // Worth waking others: waking and waiting costs about this much.
 constexpr uint64_t kWorthWakingNs = 20000;
-// Blocks side by side per thread when blocks wait for one another, unless all must be there: as many
-// as fit into this much memory, more than a GPU holds.
+// Blocks side by side per thread when blocks wait for one another, unless all must be there: as
+// many as fit into this much memory, more than a GPU holds.
 constexpr size_t kResidentBytes = size_t{256} << 20;
 constexpr size_t kLeastResidentBlocks = 64;
 
 }  // namespace
 
-BlockContext* current_context() {
-    return running;
-}
-void set_current_context(BlockContext* context) {
-    running = context;
-}
+BlockContext* current_context() { return running; }
+void set_current_context(BlockContext* context) { running = context; }
 
 namespace {
 
@@ -70,7 +64,8 @@ uint8_t* Arena::reserve(size_t nbytes) {
     memory_ = nullptr;
     nbytes_ = 0;
     size_t rounded = (nbytes + 4095) / 4096 * 4096;
-    void* memory = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         core::throw_error(core::ErrorKind::OutOfMemory,
                           "launch: {} bytes for a block's threads: no memory", rounded);
@@ -132,11 +127,12 @@ std::string describe_fault(const LaunchState& launch, const BlockContext& contex
                        : fault.signal == SIGILL ? "illegal instruction"
                        : fault.signal == SIGBUS ? "bus error"
                                                 : "illegal memory access";
+    // The machine does not tell addresses that no pointer can have.
+    std::string at = fault.address != nullptr ? fmt::format(" at address {}", fault.address) : "";
     return fmt::format(
-        "{}: {} at address {} in block ({},{},{}): set TRILANE_CHECK=1 to learn which thread and "
-        "source line",
-        launch.kernel->readable_name, what, fault.address, context.block_idx[0],
-        context.block_idx[1], context.block_idx[2]);
+        "{}: {}{} in block ({},{},{}): set TRILANE_CHECK=1 to learn which thread and source line",
+        launch.kernel->readable_name, what, at, context.block_idx[0], context.block_idx[1],
+        context.block_idx[2]);
 }
 
 // One thread's part of a launch.
@@ -291,7 +287,7 @@ class Participant {
                 moved |= more;
             }
             if (active.empty() && !more) break;
-            if (!moved) sched_yield();   // what is waited for runs elsewhere
+            if (!moved) sched_yield();  // what is waited for runs elsewhere
         }
         free_blocks().clear();
     }
