@@ -97,14 +97,9 @@ struct MemoryPool::Impl {
         return result;
     }
 
-    bool passed(const MarkPtr& mark, bool wait) {
-        if (mark->passed) return true;
-        if (wait) {
-            device.synchronize_event(mark->raw);
-        } else if (!device.event_done(mark->raw)) {
-            return false;
-        }
-        return mark->passed = true;
+    bool passed(const MarkPtr& mark) {
+        if (!mark->passed) mark->passed = device.event_done(mark->raw);
+        return mark->passed;
     }
 
     // Adds a mark for what `stream` holds now, unless that is nothing.
@@ -175,13 +170,14 @@ struct MemoryPool::Impl {
     }
 
     // --- waiting blocks and retired streams
-    void poll(bool wait) {
-        const size_t looks = wait ? waiting.size() : std::min(waiting.size(), kPollAtOnce);
+    // Frees what need not wait any more: looks at a few, or at `all`.
+    void poll(bool all) {
+        const size_t looks = all ? waiting.size() : std::min(waiting.size(), kPollAtOnce);
         size_t misses = 0;
-        for (size_t i = 0; i < looks && misses < kMissesAtOnce; ++i) {
+        for (size_t i = 0; i < looks && (all || misses < kMissesAtOnce); ++i) {
             Waiting& entry = waiting.front();
             const bool done = std::all_of(entry.marks.begin(), entry.marks.end(),
-                                          [&](const MarkPtr& m) { return passed(m, wait); });
+                                          [&](const MarkPtr& m) { return passed(m); });
             if (done) {
                 Chunk* chunk = entry.chunk;
                 waiting.pop_front();
@@ -195,7 +191,7 @@ struct MemoryPool::Impl {
             }
         }
         for (size_t i = 0; i < retired.size();) {
-            if (!passed(retired[i].second, wait)) {
+            if (!passed(retired[i].second)) {
                 ++i;
                 continue;
             }
@@ -237,17 +233,13 @@ struct MemoryPool::Impl {
         return orphans.bins.find(nbytes, largest);
     }
 
-    // Free memory of another stream that has nothing left to do. `wait`: makes it so.
-    Chunk* find_elsewhere(const Arena& own, size_t nbytes, bool wait) {
-        const size_t largest = nbytes <= kSmallRequest && !wait ? kLargeBlock : SIZE_MAX;
+    // Free memory of another stream that has nothing left to do.
+    Chunk* find_elsewhere(const Arena& own, size_t nbytes, bool any_size) {
+        const size_t largest = nbytes <= kSmallRequest && !any_size ? kLargeBlock : SIZE_MAX;
         for (auto& [id, arena] : arenas) {
             if (arena.get() == &own || !arena->owned) continue;
             Chunk* chunk = arena->bins.find(nbytes, largest);
-            if (chunk == nullptr) continue;
-            if (device.stream_done(arena->raw)) return chunk;
-            if (!wait) continue;
-            device.synchronize_stream(arena->raw);
-            return chunk;
+            if (chunk != nullptr && device.stream_done(arena->raw)) return chunk;
         }
         return nullptr;
     }
@@ -285,16 +277,34 @@ struct MemoryPool::Impl {
         return true;
     }
 
+    // Whether a device.free() on the stream of the first piece comes after all uses of the others.
+    bool one_order(const Chunk* first) {
+        for (const Chunk* c = first; c != nullptr; c = c->after) {
+            if (!c->arena->owned) return false;  // of a stream destroyed with work in flight
+            const bool ordered = c->arena == first->arena || c->arena == &orphans;
+            if (!ordered && !device.stream_done(c->arena->raw)) return false;
+        }
+        return true;
+    }
+
+    // Never waits under the lock: a host function of a stream may want to free memory.
+    void wait_and_trim(std::unique_lock<std::mutex>& lock, bool always) {
+        if (always || !waiting.empty() || !retired.empty()) {
+            lock.unlock();
+            device.synchronize();
+            lock.lock();
+        }
+        poll(true);
+        trim();
+    }
+
     void trim() {
         for (auto it = segments.begin(); it != segments.end();) {
             Chunk* first = it->second;
-            if (!all_free(first)) {
+            if (!all_free(first) || !one_order(first)) {
                 ++it;
                 continue;
             }
-            for (Chunk* c = first; c != nullptr; c = c->after)  // device.free orders on one stream
-                if (c->arena != first->arena && c->arena->owned && c->arena != &orphans)
-                    device.synchronize_stream(c->arena->raw);
             const RawStream raw = first->arena->owned ? first->arena->raw : 0;
             const DevicePtr address = first->address;
             for (Chunk* c = first; c != nullptr;) {
@@ -339,8 +349,8 @@ MemoryPool::MemoryPool(Device& device) : impl_(std::make_unique<Impl>(device)) {
 MemoryPool::~MemoryPool() {
     Impl& p = *impl_;
     try {
-        p.poll(true);
-        p.trim();
+        std::unique_lock lock(p.mutex);
+        p.wait_and_trim(lock, false);
     } catch (const std::exception& error) {
         report_cleanup_failure("freeing a memory pool", error.what());
     }
@@ -406,8 +416,7 @@ MemoryPool::Block MemoryPool::allocate(size_t nbytes, const Stream& stream) {
             if (collect) collect();
             lock.lock();
         }
-        p.poll(true);
-        p.trim();
+        p.wait_and_trim(lock, true);
     }
     chunk->arena = &p.arena_of(stream);
     ++p.stats.allocations;
@@ -447,9 +456,8 @@ void MemoryPool::free(const Block& block, const Stream& home, std::span<const St
 }
 
 void MemoryPool::free_all_free_blocks() {
-    std::lock_guard lock(impl_->mutex);
-    impl_->poll(true);
-    impl_->trim();
+    std::unique_lock lock(impl_->mutex);
+    impl_->wait_and_trim(lock, false);
 }
 
 void MemoryPool::set_limit(size_t nbytes) {
@@ -473,11 +481,9 @@ void MemoryPool::reset_peak() {
 }
 
 void MemoryPool::set_enabled(bool enabled) {
-    std::lock_guard lock(impl_->mutex);
+    std::unique_lock lock(impl_->mutex);
     impl_->enabled = enabled;
-    if (enabled) return;
-    impl_->poll(true);
-    impl_->trim();
+    if (!enabled) impl_->wait_and_trim(lock, false);
 }
 
 bool MemoryPool::enabled() const {

@@ -247,6 +247,19 @@ TEST_F(Pool, OutOfMemoryWaitsForOtherStreams) {
     EXPECT_TRUE(b->done());
 }
 
+TEST_F(Pool, WorkInFlightMayFreeMemoryWhileThePoolWaitsForIt) {
+    machine->capacity = 10000;
+    BufferPtr x = allocate(a, 6000), other = allocate(a, 512);
+    keep_busy(b);
+    other->record_use(b);
+    b->host_function([&] { x.reset(); });
+    machine->hold = false;
+    other.reset();
+    const BufferPtr y = allocate(a, 8000);
+    EXPECT_EQ(x, nullptr);
+    EXPECT_EQ(stats().held_bytes, 8192u);
+}
+
 TEST_F(Pool, OutOfMemoryCollectsGarbage) {
     machine->capacity = 10000;
     BufferPtr garbage = allocate(a, 6000);
