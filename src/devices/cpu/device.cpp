@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "devices/cpu/check/allocation_table.h"
 #include "devices/cpu/check/report.h"
+#include "devices/cpu/build_id.h"
 #include "devices/cpu/compile/front_end.h"
 #include "devices/cpu/compile/guard.h"
 #include "devices/cpu/loaded_module.h"
@@ -39,8 +40,9 @@ void CpuDevice::enable_checks() {
 CpuDevice::~CpuDevice() = default;
 
 std::string CpuDevice::compiler_id() {
-    return fmt::format("clang {} cpu={} features={} image={} check={}", LLVM_VERSION_STRING,
-                       host_cpu(), host_features(), kImageVersion, check_ ? 1 : 0);
+    return fmt::format("clang {} build={} cpu={} features={} image={} check={}",
+                       LLVM_VERSION_STRING, build_id(), host_cpu(), host_features(), kImageVersion,
+                       check_ ? 1 : 0);
 }
 
 core::Image CpuDevice::compile(const core::Program& program) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <thread>
 
+#include "devices/cpu/build_id.h"
 #include "devices/cpu/testing.h"
 
 namespace trilane::cpu {
@@ -109,6 +110,11 @@ TEST(CpuDevice, PropertiesOfAGpuOfToday) {
     EXPECT_EQ(model_occupancy(1024, 0), 2);
     EXPECT_EQ(model_occupancy(32, 0), 32);
     EXPECT_EQ(model_occupancy(64, 100 << 10), 2);
+}
+
+TEST(CpuDevice, CompilerIdTellsBuildsApart) {
+    EXPECT_GE(build_id().size(), 16u);
+    EXPECT_NE(test_device().device.compiler_id().find(build_id()), std::string::npos);
 }
 
 TEST(CpuDevice, UnknownFunctionsListWhatThereIs) {
