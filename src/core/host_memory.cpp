@@ -11,24 +11,18 @@
 
 namespace trilane::core {
 
-struct HostMemoryPool::Impl {
-    Device& device;
-    mutable std::mutex mutex;
-    std::map<std::pair<unsigned, size_t>, std::vector<void*>> free;  // by flags and size
-    HostPoolStatistics stats;
+namespace {
 
-    void trim() noexcept {
-        for (auto& [key, blocks] : free) {
-            for (void* address : blocks) device.free_host(address);
-            stats.held_bytes -= key.second * blocks.size();
-            stats.free_bytes -= key.second * blocks.size();
-            stats.free_blocks -= blocks.size();
-        }
-        free.clear();
-    }
+struct Block {
+    void* address;
+    size_t nbytes;
+    unsigned flags;
 };
 
-namespace {
+struct Waiting {
+    Block block;
+    std::vector<RawEvent> events;  // of the streams that used it
+};
 
 size_t block_size(size_t nbytes) {
     if (nbytes <= size_t{1} << 20) return std::bit_ceil(std::max<size_t>(nbytes, 512));
@@ -38,9 +32,77 @@ size_t block_size(size_t nbytes) {
 
 }  // namespace
 
-HostMemoryPool::HostMemoryPool(Device& device) : impl_(new Impl{device, {}, {}, {}}) {}
+struct HostMemoryPool::Impl {
+    Device& device;
+    mutable std::mutex mutex;
+    std::map<std::pair<unsigned, size_t>, std::vector<void*>> free;  // by flags and size
+    std::vector<Waiting> waiting;
+    HostPoolStatistics stats;
 
-HostMemoryPool::~HostMemoryPool() { impl_->trim(); }
+    // Adds an event for what each stream holds now, unless that is nothing.
+    void record(std::span<const StreamPtr> streams, std::vector<RawEvent>& events) {
+        for (const StreamPtr& stream : streams) {
+            Device& other = stream->context()->device();
+            if (&other != &device) {
+                stream->synchronize();
+            } else if (!device.stream_done(stream->raw())) {
+                events.reserve(events.size() + 1);
+                events.push_back(device.create_event(false, false));
+                device.record_event(events.back(), stream->raw());
+            }
+        }
+    }
+
+    bool passed(Waiting& entry) {
+        while (!entry.events.empty()) {
+            if (!device.event_done(entry.events.back())) return false;
+            device.destroy_event(entry.events.back());
+            entry.events.pop_back();
+        }
+        return true;
+    }
+
+    void poll() {
+        for (size_t i = 0; i < waiting.size();) {
+            if (!passed(waiting[i])) {
+                ++i;
+                continue;
+            }
+            const Block block = waiting[i].block;
+            free[{block.flags, block.nbytes}].push_back(block.address);
+            waiting[i] = std::move(waiting.back());
+            waiting.pop_back();
+        }
+    }
+
+    // What can go back; the caller does that without the lock, for it may wait for the device.
+    std::vector<void*> take_free() {
+        std::vector<void*> taken;
+        taken.reserve(stats.free_blocks);
+        for (auto& [key, blocks] : free) {
+            taken.insert(taken.end(), blocks.begin(), blocks.end());
+            stats.held_bytes -= key.second * blocks.size();
+            stats.free_bytes -= key.second * blocks.size();
+            stats.free_blocks -= blocks.size();
+        }
+        free.clear();
+        return taken;
+    }
+};
+
+HostMemoryPool::HostMemoryPool(Device& device) : impl_(new Impl{device, {}, {}, {}, {}}) {}
+
+HostMemoryPool::~HostMemoryPool() {
+    Impl& p = *impl_;
+    try {
+        if (!p.waiting.empty()) p.device.synchronize();
+        free_all_free_blocks();
+    } catch (const std::exception& error) {
+        report_cleanup_failure("freeing pinned memory", error.what());
+    }
+    for (const Waiting& entry : p.waiting)
+        for (const RawEvent event : entry.events) p.device.destroy_event(event);
+}
 
 void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_bytes) {
     TRILANE_CHECK(nbytes > 0, "HostMemoryPool::allocate of 0 bytes");
@@ -49,44 +111,61 @@ void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_byte
                     "allocate_host: out of pinned host memory: asked for {} bytes", nbytes);
     const size_t size = block_size(nbytes);
     Impl& p = *impl_;
-    std::lock_guard lock(p.mutex);
-    if (auto found = p.free.find({flags, size}); found != p.free.end() && !found->second.empty()) {
-        void* address = found->second.back();
-        found->second.pop_back();
-        p.stats.free_bytes -= size;
-        --p.stats.free_blocks;
-        block_bytes = size;
-        return address;
+    block_bytes = size;
+    {
+        std::lock_guard lock(p.mutex);
+        if (!p.waiting.empty()) p.poll();
+        auto found = p.free.find({flags, size});
+        if (found != p.free.end() && !found->second.empty()) {
+            void* address = found->second.back();
+            found->second.pop_back();
+            p.stats.free_bytes -= size;
+            --p.stats.free_blocks;
+            return address;
+        }
     }
     void* address = nullptr;
     try {
         address = p.device.allocate_host(size, flags);
     } catch (const Error& error) {
-        if (error.kind() != ErrorKind::OutOfMemory || p.stats.free_bytes == 0) throw;
-        p.trim();
+        if (error.kind() != ErrorKind::OutOfMemory || statistics().free_bytes == 0) throw;
+        p.device.synchronize();
+        free_all_free_blocks();
         address = p.device.allocate_host(size, flags);
     }
+    std::lock_guard lock(p.mutex);
     p.stats.held_bytes += size;
-    block_bytes = size;
     return address;
 }
 
-void HostMemoryPool::free(void* address, size_t block_bytes, unsigned flags) noexcept {
+void HostMemoryPool::free(void* address, size_t block_bytes, unsigned flags,
+                          std::span<const StreamPtr> used_on) noexcept {
     Impl& p = *impl_;
-    std::lock_guard lock(p.mutex);
+    std::vector<RawEvent> events;
     try {
-        p.free[{flags, block_bytes}].push_back(address);
+        p.record(used_on, events);
+        std::lock_guard lock(p.mutex);
+        if (events.empty())
+            p.free[{flags, block_bytes}].push_back(address);
+        else
+            p.waiting.push_back({{address, block_bytes, flags}, std::move(events)});
         p.stats.free_bytes += block_bytes;
         ++p.stats.free_blocks;
-    } catch (const std::exception&) {  // no memory for the list: the block goes back instead
-        p.device.free_host(address);
-        p.stats.held_bytes -= block_bytes;
+    } catch (const std::exception& error) {
+        // What may still use the block is not known: it stays marked as used.
+        for (const RawEvent event : events) p.device.destroy_event(event);
+        report_cleanup_failure("freeing pinned memory (the block is lost)", error.what());
     }
 }
 
 void HostMemoryPool::free_all_free_blocks() {
-    std::lock_guard lock(impl_->mutex);
-    impl_->trim();
+    std::vector<void*> taken;
+    {
+        std::lock_guard lock(impl_->mutex);
+        impl_->poll();
+        taken = impl_->take_free();
+    }
+    for (void* address : taken) impl_->device.free_host(address);
 }
 
 HostPoolStatistics HostMemoryPool::statistics() const {
@@ -131,14 +210,8 @@ void HostBuffer::release() noexcept {
     if (data_ == nullptr) return;
     void* data = std::exchange(data_, nullptr);
     if (!context_->usable()) return;
-    try {
-        for (const StreamPtr& stream : used_on_) stream->synchronize();
-    } catch (const std::exception& error) {
-        report_cleanup_failure("freeing pinned memory (the block is lost)", error.what());
-        return;
-    }
+    context_->host_pool().free(data, block_bytes_, flags_, used_on_);
     used_on_.clear();
-    context_->host_pool().free(data, block_bytes_, flags_);
 }
 
 }  // namespace trilane::core

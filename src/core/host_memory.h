@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "core/context.h"
@@ -25,8 +26,10 @@ class HostMemoryPool {
     ~HostMemoryPool();
     // nbytes > 0. OutOfMemory if neither the pool nor, after trimming, the device has it.
     void* allocate(size_t nbytes, unsigned flags, size_t& block_bytes);
-    void free(void* address, size_t block_bytes, unsigned flags) noexcept;
-    void free_all_free_blocks();
+    // Reused after what the streams hold now. Does not wait for them.
+    void free(void* address, size_t block_bytes, unsigned flags,
+              std::span<const StreamPtr> used_on = {}) noexcept;
+    void free_all_free_blocks();  // but those that a stream may still use
     HostPoolStatistics statistics() const;
 
   private:
@@ -44,7 +47,7 @@ class HostBuffer {
     unsigned flags() const { return flags_; }
     DevicePtr device_pointer() const;
     const ContextPtr& context() const { return context_; }
-    // Work on `stream` reads or writes it: whoever frees it waits for what the stream holds then.
+    // Work on `stream` reads or writes it: it is reused after what the stream holds at its free.
     void record_use(const StreamPtr& stream);
     void free_now();
     bool freed() const { return data_ == nullptr && nbytes_ > 0; }

@@ -56,15 +56,36 @@ TEST_F(HostMemory, NoBytes) {
     EXPECT_FALSE(a->freed());
 }
 
-TEST_F(HostMemory, WorkInFlightIsWaitedFor) {
+TEST_F(HostMemory, IsNotReusedWhileWorkIsInFlight) {
     machine->hold = true;
     const StreamPtr stream = Stream::create(context);
     HostBufferPtr a = HostBuffer::allocate(context, 100);
+    void* data = a->data();
     stream->host_function([] {});
     a->record_use(stream);
     a->record_use(stream);
     a.reset();
-    EXPECT_TRUE(stream->done());
+    EXPECT_FALSE(stream->done());  // nobody waited
+    EXPECT_EQ(context->host_pool().statistics().free_bytes, 512u);
+    context->host_pool().free_all_free_blocks();
+    EXPECT_EQ(context->host_pool().statistics().held_bytes, 512u);
+    const HostBufferPtr b = HostBuffer::allocate(context, 100);
+    EXPECT_NE(b->data(), data);
+    stream->synchronize();
+    EXPECT_EQ(HostBuffer::allocate(context, 100)->data(), data);
+    EXPECT_EQ(machine->events.size(), 0u);
+}
+
+TEST_F(HostMemory, ABlockInFlightGoesWithTheContext) {
+    machine->hold = true;
+    StreamPtr stream = Stream::create(context);
+    HostBufferPtr a = HostBuffer::allocate(context, 100);
+    stream->host_function([] {});
+    a->record_use(stream);
+    a.reset();
+    stream.reset();
+    context.reset();
+    EXPECT_TRUE(machine->nothing_alive());
 }
 
 TEST_F(HostMemory, LackOfMemoryTrimsAndTriesAgain) {
