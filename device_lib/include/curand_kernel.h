@@ -214,10 +214,6 @@ template <class State> TRILANE_D float2 curand_normal2(State* state) {
     unsigned int x = curand(state), y = curand(state);
     return trilane_box_muller(x, y);
 }
-TRILANE_D float2 curand_normal2(curandStatePhilox4_32_10_t* state) {
-    uint4 w = curand4(state);
-    return trilane_box_muller(w.x, w.y);
-}
 TRILANE_D float4 curand_normal4(curandStatePhilox4_32_10_t* state) {
     uint4 w = curand4(state);
     float2 a = trilane_box_muller(w.x, w.y), b = trilane_box_muller(w.z, w.w);
@@ -226,34 +222,48 @@ TRILANE_D float4 curand_normal4(curandStatePhilox4_32_10_t* state) {
 template <class State> TRILANE_D double2 curand_normal2_double(State* state) {
     return trilane_box_muller(trilane_curand_four(state));
 }
-// One of a pair is kept for the next call.
+// One of a pair is kept for the next call of the same kind; a call of the other kind drops it.
+enum { trilane_kept_normal = 1, trilane_kept_log_normal = 2 };
 template <class State> TRILANE_D float curand_normal(State* state) {
-    if (state->boxmuller_flag) {
+    if (state->boxmuller_flag == trilane_kept_normal) {
         state->boxmuller_flag = 0;
         return state->boxmuller_extra;
     }
-    unsigned int x = curand(state), y = curand(state);
-    float2 pair = trilane_box_muller(x, y);
+    float2 pair = curand_normal2(state);
     state->boxmuller_extra = pair.y;
-    state->boxmuller_flag = 1;
+    state->boxmuller_flag = trilane_kept_normal;
     return pair.x;
 }
 template <class State> TRILANE_D double curand_normal_double(State* state) {
-    if (state->boxmuller_flag_double) {
+    if (state->boxmuller_flag_double == trilane_kept_normal) {
         state->boxmuller_flag_double = 0;
         return state->boxmuller_extra_double;
     }
-    double2 pair = trilane_box_muller(trilane_curand_four(state));
+    double2 pair = curand_normal2_double(state);
     state->boxmuller_extra_double = pair.y;
-    state->boxmuller_flag_double = 1;
+    state->boxmuller_flag_double = trilane_kept_normal;
     return pair.x;
 }
 template <class State> TRILANE_D float curand_log_normal(State* state, float mean, float stddev) {
-    return expf(mean + stddev * curand_normal(state));
+    if (state->boxmuller_flag == trilane_kept_log_normal) {
+        state->boxmuller_flag = 0;
+        return state->boxmuller_extra;
+    }
+    float2 pair = curand_normal2(state);
+    state->boxmuller_extra = expf(mean + stddev * pair.y);
+    state->boxmuller_flag = trilane_kept_log_normal;
+    return expf(mean + stddev * pair.x);
 }
 template <class State>
 TRILANE_D double curand_log_normal_double(State* state, double mean, double stddev) {
-    return exp(mean + stddev * curand_normal_double(state));
+    if (state->boxmuller_flag_double == trilane_kept_log_normal) {
+        state->boxmuller_flag_double = 0;
+        return state->boxmuller_extra_double;
+    }
+    double2 pair = curand_normal2_double(state);
+    state->boxmuller_extra_double = exp(mean + stddev * pair.y);
+    state->boxmuller_flag_double = trilane_kept_log_normal;
+    return exp(mean + stddev * pair.x);
 }
 template <class State>
 TRILANE_D float2 curand_log_normal2(State* state, float mean, float stddev) {
@@ -264,6 +274,13 @@ template <class State>
 TRILANE_D double2 curand_log_normal2_double(State* state, double mean, double stddev) {
     double2 n = curand_normal2_double(state);
     return make_double2(exp(mean + stddev * n.x), exp(mean + stddev * n.y));
+}
+
+TRILANE_D float4 curand_log_normal4(curandStatePhilox4_32_10_t* state, float mean,
+                                    float stddev) {
+    float4 n = curand_normal4(state);
+    return make_float4(expf(mean + stddev * n.x), expf(mean + stddev * n.y),
+                       expf(mean + stddev * n.z), expf(mean + stddev * n.w));
 }
 
 // Products of uniforms for small lambda; else Hormann's transformed rejection (PTRS, 1993).

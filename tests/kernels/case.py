@@ -48,6 +48,8 @@ class Case:
         Compare the bits of NaNs too.
     tolerance : float
         Relative error allowed; 0: bit for bit.
+    refused : dict of str to str
+        Kind of device -> what its compile error must say: the feature does not exist there.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Case:
     nan_bits: bool = False
     tolerance: float = 0.0
     cooperative: bool = False
+    refused: dict[str, str] = field(default_factory=dict)
 
 
 CASES: list[Case] = []

@@ -39,6 +39,16 @@ template <class S> __device__ void draw(Out to, unsigned long long seed, unsigne
     skipahead_sequence(3ull, &s);
     to.o[10] = curand(&s);
     to.o[11] = sizeof(S);
+    to.f[14] = curand_normal(&s);
+    to.f[15] = curand_log_normal(&s, 0.5f, 0.25f);
+    to.f[16] = curand_log_normal(&s, 9.0f, 0.25f);
+    to.f[17] = curand_log_normal(&s, 0.1f, 0.25f);
+    to.f[18] = curand_normal(&s);
+    to.f[19] = curand_normal(&s);
+    to.d[9] = curand_log_normal_double(&s, 0.5, 0.25);
+    to.d[10] = curand_log_normal_double(&s, 9.0, 0.25);
+    to.d[11] = curand_normal_double(&s);
+    to.o[16] = curand(&s);
 }
 """
 _FOUR = """    curandStatePhilox4_32_10_t s;
@@ -46,9 +56,10 @@ _FOUR = """    curandStatePhilox4_32_10_t s;
     uint4 w = curand4(&s);
     to.o[12] = w.x; to.o[13] = w.y; to.o[14] = w.z; to.o[15] = w.w;
     float4 u = curand_uniform4(&s), n = curand_normal4(&s);
-    to.f[14] = u.x; to.f[15] = u.w; to.f[16] = n.x; to.f[17] = n.w;
+    to.f[20] = u.x; to.f[21] = u.w; to.f[22] = n.x; to.f[23] = n.w;
     double2 v = curand_uniform2_double(&s);
-    to.d[9] = v.x; to.d[10] = v.y;
+    to.d[12] = v.x; to.d[13] = v.y;
+    to.o[17] = curand(&s);
 """
 
 
@@ -63,13 +74,13 @@ def _recorded(name: str, arrays: list[np.ndarray]) -> dict[int, np.ndarray]:
 
 def _generator(name: str, state: str, more: str) -> None:
     arrays = [
-        np.zeros(16 * _COUNT, np.uint32), np.zeros(20 * _COUNT, np.float32),
-        np.zeros(12 * _COUNT, np.float64), STARTS.ravel().copy(),
+        np.zeros(20 * _COUNT, np.uint32), np.zeros(24 * _COUNT, np.float32),
+        np.zeros(16 * _COUNT, np.float64), STARTS.ravel().copy(),
     ]  # fmt: skip
     source = (
         f'{_HEAD}extern "C" __global__ void f(unsigned* p0, float* p1, double* p2, '
         "const unsigned long long* p3) {\n    const int t = threadIdx.x;\n"
-        "    Out to = {p0 + 16 * t, p1 + 20 * t, p2 + 12 * t};\n"
+        "    Out to = {p0 + 20 * t, p1 + 24 * t, p2 + 16 * t};\n"
         f"    draw<{state}>(to, p3[3 * t], p3[3 * t + 1], p3[3 * t + 2]);\n{more}}}\n"
     )
     # the words are exact; the logarithms and sines of the normals are each device's own
