@@ -2,6 +2,8 @@
 // Kahan's formulas for the inverse functions (exact on the cuts, the sign of zero picks the side).
 #pragma once
 
+#include "complex.h"
+
 namespace trilane {
 
 namespace detail {

@@ -1,0 +1,59 @@
+"""Math functions of kernels against mpmath, within the errors that the CUDA guide states."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.kernels.case import Case, run
+from tests.kernels.devices import context_of, device_types
+from tests.kernels.math_reference import (
+    ABSOLUTE,
+    FUNCTIONS,
+    Function,
+    absolute_errors,
+    samples,
+    ulp_errors,
+)
+
+COUNT = 96
+
+
+def evaluate(function: Function, dtype: type, device: str) -> tuple[np.ndarray, list[np.ndarray]]:
+    """The function of all samples, one thread each."""
+    arguments = samples(function, dtype, COUNT)
+    single = dtype is np.float32
+    c_type = "float" if single else "double"
+    call = function.float_name if single else function.name
+    inputs = ", ".join(f"const {c_type}* a{i}" for i in range(len(arguments)))
+    values = ", ".join(f"a{i}[t]" for i in range(len(arguments)))
+    source = (
+        f'extern "C" __global__ void f({c_type}* out, {inputs}) {{\n'
+        f"    const int t = threadIdx.x;\n    out[t] = {call}({values});\n}}\n"
+    )
+    out = np.zeros(arguments[0].size, dtype)
+    case = Case(call, source, [out, *arguments], {}, block=(out.size,))
+    return run(case, context_of(device))[0], arguments
+
+
+@pytest.mark.parametrize("device", device_types())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float", "double"])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
+def test_error_in_ulp(function: Function, dtype: type, device: str) -> None:
+    values, arguments = evaluate(function, dtype, device)
+    errors = ulp_errors(values, function, arguments)
+    worst = int(errors.argmax())
+    bound = function.float_ulp if dtype is np.float32 else function.double_ulp
+    assert errors[worst] <= bound, (
+        f"{function.name}{tuple(float(a[worst]) for a in arguments)} = {values[worst]!r}: "
+        f"{errors[worst]:.3g} ulp, allowed {bound}"
+    )
+
+
+@pytest.mark.parametrize("device", device_types())
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float", "double"])
+@pytest.mark.parametrize("function", ABSOLUTE, ids=lambda f: f.name)
+def test_absolute_error(function: Function, dtype: type, device: str) -> None:
+    values, arguments = evaluate(function, dtype, device)
+    bound = function.float_ulp if dtype is np.float32 else function.double_ulp
+    assert absolute_errors(values, function, arguments).max() <= bound
