@@ -190,9 +190,9 @@ def differences(case: Case, results: list[np.ndarray]) -> list[str]:
                 same |= np.isnan(got) & np.isnan(expected)
             if case.tolerance:
                 same |= np.isclose(got, expected, rtol=case.tolerance, atol=0)
-        for i in np.flatnonzero(~same)[:8]:
-            lines.append(
-                f"p{position}[{i}]: got {got[i]!r} (0x{int(got.view(unsigned)[i]):x}), "
-                f"expected {expected[i]!r} (0x{int(expected.view(unsigned)[i]):x})"
-            )
+        lines += [
+            f"p{position}[{i}]: got {got[i]!r} (0x{int(got.view(unsigned)[i]):x}), "
+            f"expected {expected[i]!r} (0x{int(expected.view(unsigned)[i]):x})"
+            for i in np.flatnonzero(~same)[:8]
+        ]
     return lines

@@ -35,14 +35,14 @@ for _t, _low, _high in (
 ):
     _one(
         "atomic_max",
-        "atomicMax({p}, (%s)t - 100)" % C_TYPES[_t],
+        f"atomicMax({{p}}, ({C_TYPES[_t]})t - 100)",
         _t,
         _low,
         155 if _t[0] == "i" else _high,
     )
     _one(
         "atomic_min",
-        "atomicMin({p}, (%s)t - 100)" % C_TYPES[_t],
+        f"atomicMin({{p}}, ({C_TYPES[_t]})t - 100)",
         _t,
         _high,
         -100 if _t[0] == "i" else 0,
@@ -51,13 +51,13 @@ for _t, _all in (("int32", -1), ("uint32", 2**32 - 1), ("uint64", 2**64 - 1)):
     _c = C_TYPES[_t]
     _one(
         "atomic_and",
-        "atomicAnd({p}, ~((%s)1 << (t %% 31)))" % _c,
+        f"atomicAnd({{p}}, ~(({_c})1 << (t % 31)))",
         _t,
         _all,
         -(2**31) if _t == "int32" else _all - (2**31 - 1),
     )
-    _one("atomic_or", "atomicOr({p}, (%s)1 << (t %% 31))" % _c, _t, 0, 2**31 - 1)
-    _one("atomic_xor", "atomicXor({p}, (%s)t)" % _c, _t, 12, 12)
+    _one("atomic_or", f"atomicOr({{p}}, ({_c})1 << (t % 31))", _t, 0, 2**31 - 1)
+    _one("atomic_xor", f"atomicXor({{p}}, ({_c})t)", _t, 12, 12)
 
 kernel(
     "atomic_inc_wraps",

@@ -106,9 +106,7 @@ each(
 )
 each("rem_u64", "x % y", U64, [ALL64, 0, 1], x=(U64, [BIG, ALL64, ALL64]), y=(U64, [0, ALL64, 2]))
 each("div_by_constant", "x / 7 + x % 7", I32, [0, 1, 0, -306783378 - 2], x=(I32, [0, 7, -0, MIN32]))
-each(
-    "abs_of_int_min", "abs(x) + (0u - x == x)", I32, [MIN32 + 1, 5, 1], x=(I32, [MIN32, -5, 0])
-)
+each("abs_of_int_min", "abs(x) + (0u - x == x)", I32, [MIN32 + 1, 5, 1], x=(I32, [MIN32, -5, 0]))
 each(
     "add_wraps_unsigned", "x + y", U32, [0, ALL32 - 1], x=(U32, [ALL32, ALL32]), y=(U32, [1, ALL32])
 )

@@ -50,7 +50,9 @@ def test_headers_inside_extern_c() -> None:
     compile_text(f'extern "C" {{\n{lines}\n__global__ void f(float* p) {{ p[0] = sqrtf(2); }}\n}}')
 
 
-@pytest.mark.parametrize("name", ["tex2D<float>(0, 0, 0)", "curand_mrg32k3a()", "__cluster_dims__(2)"])
+@pytest.mark.parametrize(
+    "name", ["tex2D<float>(0, 0, 0)", "curand_mrg32k3a()", "__cluster_dims__(2)"]
+)
 def test_what_is_missing_is_named(name: str) -> None:
     with pytest.raises(RuntimeError, match=name.split("<")[0].split("(")[0]):
         compile_text(f'extern "C" __global__ void f(float* p) {{ p[0] = {name}; }}')
@@ -81,9 +83,7 @@ def test_shared_header_compiles_in_nvrtc(header: str) -> None:
     library.nvrtcDestroyProgram(ctypes.byref(program))
     names = (ctypes.c_char_p * len(headers))(*(n.encode() for n in headers))
     texts = (ctypes.c_char_p * len(headers))(*(t.encode() for t in headers.values()))
-    library.nvrtcCreateProgram(
-        ctypes.byref(program), text, b"t.cu", len(headers), texts, names
-    )
+    library.nvrtcCreateProgram(ctypes.byref(program), text, b"t.cu", len(headers), texts, names)
     options = (ctypes.c_char_p * 1)(b"--gpu-architecture=compute_75")
     status = library.nvrtcCompileProgram(program, 1, options)
     library.nvrtcGetProgramLogSize(program, ctypes.byref(size))
