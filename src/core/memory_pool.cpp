@@ -46,11 +46,17 @@ Collector& collector() {
     return *instance;
 }
 
-std::string megabytes(size_t nbytes) {
+// Exact where that is short, for the figures of an error.
+std::string size_text(size_t nbytes) {
     if (nbytes < 10 * 1024) return fmt::format("{} bytes", nbytes);
-    if (nbytes < size_t{10} << 20)
-        return fmt::format("{:.1f} KiB", static_cast<double>(nbytes) / 1024);
-    return fmt::format("{:.1f} MiB", static_cast<double>(nbytes) / (1024.0 * 1024.0));
+    double value = static_cast<double>(nbytes);
+    const char* unit = "";
+    for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
+        if (value < 1024) break;
+        value /= 1024;
+        unit = next;
+    }
+    return fmt::format("{:.1f} {}", value, unit);
 }
 
 // A question to a driver costs about a microsecond: few of them in one allocation.
@@ -365,12 +371,12 @@ namespace {
 [[noreturn]] void throw_out_of_memory(size_t nbytes, const PoolStatistics& s, size_t limit,
                                       const std::string& why) {
     std::string of_limit;
-    if (limit != 0) of_limit = fmt::format(", the limit is {}", megabytes(limit));
+    if (limit != 0) of_limit = fmt::format(", the limit is {}", size_text(limit));
     throw_error(ErrorKind::OutOfMemory,
                 "allocate: out of device memory: asked for {}; the pool holds {} ({} used in {} "
                 "buffers, {} free but too small or in pieces){}: {}",
-                megabytes(nbytes), megabytes(s.held_bytes), megabytes(s.used_bytes), s.live_buffers,
-                megabytes(s.free_bytes), of_limit, why);
+                size_text(nbytes), size_text(s.held_bytes), size_text(s.used_bytes), s.live_buffers,
+                size_text(s.free_bytes), of_limit, why);
 }
 
 }  // namespace

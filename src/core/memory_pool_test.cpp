@@ -278,6 +278,8 @@ TEST_F(Pool, OutOfMemorySaysAllFigures) {
     EXPECT_ERROR(allocate(a, 8000), OutOfMemory, "asked for 8000 bytes", "holds 6144 bytes",
                  "6144 bytes used in 1 buffers", "0 bytes free", "fake device: 8192 bytes asked");
     EXPECT_ERROR(allocate(a, SIZE_MAX - 100), OutOfMemory, "asked for");
+    EXPECT_ERROR(allocate(a, size_t{3} << 40), OutOfMemory, "asked for 3.0 TiB");
+    EXPECT_ERROR(allocate(a, 20000), OutOfMemory, "asked for 19.5 KiB");
     EXPECT_ERROR(allocate(a, SIZE_MAX / 2 - 100), OutOfMemory, "asked for");
     EXPECT_EQ(allocate(a, 3000)->nbytes(), 3000u);  // and it goes on
 }
