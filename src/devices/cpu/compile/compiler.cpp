@@ -120,8 +120,9 @@ std::string prelude_key(const std::vector<std::string>& flags) {
 }
 
 std::shared_ptr<const std::string> load_or_precompile(const std::vector<std::string>& flags) {
-    if (core::env_string("TRILANE_CACHE") == "0") return precompile(flags);
-    core::DiskCache disk(core::cache_directory());
+    std::string directory = core::cache_directory();
+    if (core::env_string("TRILANE_CACHE") == "0" || directory.empty()) return precompile(flags);
+    core::DiskCache disk(directory + "/preludes");
     std::string key = prelude_key(flags);
     auto stored = std::make_shared<std::string>();
     if (disk.read(key, *stored) == core::DiskCache::Outcome::Found && !stored->empty())
