@@ -1,4 +1,6 @@
 // What the core itself costs, on the fake device: allocation, launches, argument packing, caches.
+// Build and run: cmake --preset dev -DTRILANE_BENCH=ON; ninja -C build/dev core_bench;
+// build/dev/core_bench
 #include <benchmark/benchmark.h>
 
 #include <memory>
