@@ -183,6 +183,9 @@ def differences(case: Case, results: list[np.ndarray]) -> list[str]:
     lines = []
     for position, expected in case.expected.items():
         got = results[position]
+        if got.shape != expected.shape:
+            lines.append(f"p{position}: {got.size} values, {expected.size} expected")
+            continue
         unsigned = np.dtype(f"u{got.dtype.itemsize}")
         same = got.view(unsigned) == expected.view(unsigned)
         if got.dtype.kind == "f":
