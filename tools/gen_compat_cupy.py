@@ -106,7 +106,12 @@ def render() -> str:
         here = [n for n in names if is_here(owner, n)]
         absent = [n for n in names if n not in here]
         lines.append(f"| `{path}` | {len(names)} | {len(here)} | {len(absent)} |")
-        details += ["", f"## `{path}`", "", "Here: " + (", ".join(f"`{n}`" for n in here) or "none") + "."]
+        details += [
+            "",
+            f"## `{path}`",
+            "",
+            "Here: " + (", ".join(f"`{n}`" for n in here) or "none") + ".",
+        ]
         if absent:
             details += ["", "Missing: " + ", ".join(f"`{n}`" for n in absent) + "."]
     return "\n".join(lines + details) + "\n" + _notes()

@@ -118,6 +118,12 @@ const UfuncLoop* Ufunc::find_loop(const DType* inputs) const {
 }
 
 const UfuncLoop* Ufunc::find_loop_for_output(DType dtype) const {
+    // "bb->d" of division comes first in the table, but dtype= means the computation's type.
+    for (const UfuncLoop& loop : loops) {
+        bool alike = loop.types[nin] == dtype;
+        for (int k = 0; k < nin; ++k) alike = alike && loop.types[k] == dtype;
+        if (alike) return &loop;
+    }
     for (const UfuncLoop& loop : loops)
         if (loop.types[nin] == dtype) return &loop;
     return nullptr;

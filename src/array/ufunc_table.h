@@ -34,7 +34,8 @@ struct Ufunc {
     // null. `inputs` has nin entries. Cost: one table look-up after the first time. Any
     // thread.
     const UfuncLoop* find_loop(const core::DType* inputs) const;
-    // The loop whose first output is `dtype` (ufunc(..., dtype=)), or null.
+    // The loop whose first output is `dtype` (ufunc(..., dtype=)), preferably of that type alone;
+    // or null.
     const UfuncLoop* find_loop_for_output(core::DType dtype) const;
     std::string signature(const UfuncLoop& loop) const;   // "dd->d"
 

@@ -29,7 +29,7 @@ class CArray {
     // By position in C order.
     __device__ T& operator[](ptrdiff_t i) const {
         if (Contiguous || N == 0) return data_[N == 0 ? 0 : i];
-        char* address = reinterpret_cast<char*>(data_);
+        address_type address = reinterpret_cast<address_type>(data_);
 #pragma unroll
         for (int axis = N - 1; axis > 0; --axis) {
             const ptrdiff_t extent = layout_.shape[axis];
@@ -41,9 +41,19 @@ class CArray {
     }
 
   private:
+    template <typename U>
+    struct bytes_of {
+        typedef char* type;
+    };
+    template <typename U>
+    struct bytes_of<const U> {
+        typedef const char* type;
+    };
+    typedef typename bytes_of<T>::type address_type;
+
     template <typename Int>
     __device__ T* at(const Int* index) const {
-        char* address = reinterpret_cast<char*>(data_);
+        address_type address = reinterpret_cast<address_type>(data_);
 #pragma unroll
         for (int axis = 0; axis < N; ++axis) {
             address += layout_.strides[axis] * static_cast<ptrdiff_t>(index[axis]);

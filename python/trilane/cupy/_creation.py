@@ -11,7 +11,7 @@ from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import copyto, engine, from_buffer, from_host, full as _full
 from trilane.cupy._engine import empty as _empty
 from trilane.cupy._engine import ndarray
-from trilane.cupy._helpers import SCALARS, normalize_shape, product, require_array
+from trilane.cupy._helpers import SCALARS, normalize_shape, product, require_array, stack_arrays
 
 
 def empty(shape, dtype=float, order="C") -> ndarray:
@@ -266,7 +266,7 @@ def _from_nested(obj, dtype, order) -> ndarray:
     shapes = {part.shape for part in parts}
     if len(shapes) != 1:
         raise ValueError(f"array: elements have different shapes: {sorted(shapes)}")
-    result = engine.stack(parts, 0)
+    result = stack_arrays(parts, 0)
     if dtype is not None and result.dtype != dtype:
         result = result.astype(dtype)
     if order.upper() == "F":

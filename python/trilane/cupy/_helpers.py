@@ -7,7 +7,7 @@ import operator
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from trilane.cupy._engine import ndarray
+from trilane.cupy._engine import engine, ndarray
 
 SCALARS = (bool, int, float, complex, np.generic)
 
@@ -18,6 +18,7 @@ __all__ = [
     "normalize_shape",
     "product",
     "require_array",
+    "stack_arrays",
     "to_array",
 ]
 
@@ -80,3 +81,13 @@ def product(extents) -> int:
     for extent in extents:
         count *= extent
     return count
+
+
+def stack_arrays(arrays: list[ndarray], axis: int) -> ndarray:
+    """Join device arrays of one shape along a new axis."""
+    shape = arrays[0].shape
+    if any(a.shape != shape for a in arrays):
+        raise ValueError("all input arrays must have the same shape")
+    axis = normalize_axis_index(axis, len(shape) + 1)
+    wide = shape[:axis] + (1,) + shape[axis:]
+    return engine.concatenate([a.reshape(wide) for a in arrays], axis)

@@ -7,7 +7,14 @@ import numpy as np
 from trilane.cupy._creation import arange, array, asarray, empty, tri
 from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import engine, engine_put, engine_take, ndarray
-from trilane.cupy._helpers import SCALARS, normalize_axis_index, product, require_array, to_array
+from trilane.cupy._helpers import (
+    SCALARS,
+    normalize_axis_index,
+    product,
+    require_array,
+    stack_arrays,
+    to_array,
+)
 
 s_ = np.s_
 index_exp = np.index_exp
@@ -232,7 +239,33 @@ def extract(condition, arr) -> ndarray:
 
 def choose(a, choices, out=None, mode="raise") -> ndarray:
     """Make an array by choosing for each place the array that the index names."""
-    return require_array(a, "choose").choose(choices, out, mode)
+    a = require_array(a, "choose")
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError("clipmode must be one of 'clip', 'raise', or 'wrap'")
+    if a.dtype.kind not in "biu":
+        raise TypeError(
+            f"Cannot cast array data from {a.dtype} to int64 according to the rule 'safe'"
+        )
+    choices = [to_array(c, "choose") for c in choices]
+    if not choices:
+        raise ValueError("choose: there is nothing to choose from")
+    n = len(choices)
+    index = a.astype(np.int64)
+    if mode == "wrap":
+        index = index % n
+    elif mode == "clip":
+        index = index.clip(0, n - 1)
+    elif a.size and bool(((index < 0) | (index >= n)).any()):
+        raise ValueError("invalid entry in choice array")
+    dtype = engine.result_type(*choices)
+    shape = np.broadcast_shapes(a.shape, *(c.shape for c in choices))
+    wide = [engine.broadcast_to(c.astype(dtype, copy=False), shape) for c in choices]
+    index = engine.broadcast_to(index, shape)
+    result = engine.take_along_axis(stack_arrays(wide, 0), index.reshape((1, *shape)), 0)[0]
+    if out is None:
+        return result
+    engine.copyto(out, result, "unsafe")
+    return out
 
 
 def compress(condition, a, axis=None, out=None) -> ndarray:

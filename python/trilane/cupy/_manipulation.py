@@ -263,6 +263,8 @@ def concatenate(tup, axis=0, out=None, *, dtype=None, casting="same_kind") -> nd
     if axis is not None and any(a.ndim == 0 for a in arrays):
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     dtype = None if dtype is None else check_dtype(dtype)
+    if axis is None:
+        arrays, axis = [a.ravel() for a in arrays], 0
     return engine.concatenate(arrays, axis, out, dtype, casting)
 
 

@@ -11,7 +11,7 @@ from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import arange, array, asarray, empty, zeros
 from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import copyto, engine, ndarray
-from trilane.cupy._helpers import SCALARS, normalize_axis_index, normalize_axis_tuple
+from trilane.cupy._helpers import SCALARS, normalize_axis_index, normalize_axis_tuple, stack_arrays
 from trilane.cupy._helpers import require_array, to_array
 
 
@@ -293,7 +293,7 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None) -> ndarray:
         first, second = -(a2 * b1), a2 * b0
     else:
         first, second = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2
-    result = engine.stack([first, second, last], last.ndim)
+    result = stack_arrays([first, second, last], last.ndim)
     return engine.moveaxis(result, -1, normalize_axis_index(axisc, result.ndim))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from trilane.cupy import _protocols, _sorting
-from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._engine import UFunc, engine, ndarray
 from trilane.cupy._flags import Flags
 from trilane.cupy._helpers import normalize_axis_index
 from trilane.cupy._indexing import flatiter
 from trilane.cupy._math import ptp
+from trilane.cupy._scatter import at, scatter as _scatter_into
 from trilane.cupy.linalg._products import trace
 
 
@@ -83,6 +84,13 @@ def _compress(self, condition, axis=None, out=None) -> ndarray:
     return compress(condition, self, axis, out)
 
 
+def _choose(self, choices, out=None, mode="raise") -> ndarray:
+    """Make an array by choosing for each place the array that the index names."""
+    from trilane.cupy._indexing import choose
+
+    return choose(self, choices, out, mode)
+
+
 def _ptp(self, axis=None, out=None, keepdims=False) -> ndarray:
     """Return the range of values along axes."""
     return ptp(self, axis, out, keepdims)
@@ -113,11 +121,11 @@ def _dumps(self) -> bytes:
     return self.get().dumps()
 
 
-def _scatter(op: str):
+def _scatter(name: str, op: str):
     def scatter(self, slices, value) -> None:
-        engine.scatter(self, slices, value, op)
+        _scatter_into(self, slices, value, op)
 
-    scatter.__name__ = f"scatter_{op}"
+    scatter.__name__ = f"scatter_{name}"
     scatter.__doc__ = (
         f"Apply {op!r} in place at indices, each index counting as often as it occurs."
     )
@@ -170,15 +178,16 @@ _METHODS = {
     "take": _take,
     "put": _put,
     "compress": _compress,
+    "choose": _choose,
     "ptp": _ptp,
     "trace": _trace,
     "tobytes": _tobytes,
     "tofile": _tofile,
     "dump": _dump,
     "dumps": _dumps,
-    "scatter_add": _scatter("add"),
-    "scatter_max": _scatter("max"),
-    "scatter_min": _scatter("min"),
+    "scatter_add": _scatter("add", "add"),
+    "scatter_max": _scatter("max", "maximum"),
+    "scatter_min": _scatter("min", "minimum"),
     "reduced_view": _reduced_view,
     "toDlpack": _protocols.dlpack,
     "to_device": _protocols.to_device,
@@ -198,6 +207,7 @@ def attach() -> None:
     for name, member in {**_PROPERTIES, **_METHODS}.items():
         setattr(ndarray, name, member)
     ndarray.__array_priority__ = 100
+    UFunc.at = at
     ndarray.__module__ = "trilane.cupy"
 
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import arange, array, asarray, linspace, zeros
+from trilane.cupy._counting import count_bins
 from trilane.cupy._engine import engine, ndarray
-from trilane.cupy._helpers import normalize_axis_index, normalize_axis_tuple, product
+from trilane.cupy._helpers import normalize_axis_index, normalize_axis_tuple, product, stack_arrays
 from trilane.cupy._helpers import require_array, to_array
 
 
@@ -446,7 +447,7 @@ def bincount(x, weights=None, minlength=0) -> ndarray:
         raise ValueError("The first argument of bincount must be non-negative")
     if weights is not None and weights.shape != x.shape:
         raise ValueError("The weights and list don't have the same length.")
-    return engine.bincount(x, weights, int(minlength))
+    return count_bins(x, weights, int(minlength))
 
 
 def digitize(x, bins, right=False) -> ndarray:
@@ -544,16 +545,16 @@ def histogram(x, bins=10, range=None, weights=None, density=False):
     places = engine.where(x == edges[-1], count - 1, places)
     inside = (x >= edges[0]) & (x <= edges[-1])
     if weights is None:
-        hist = engine.bincount(places[inside], None, count)
+        hist = count_bins(places[inside], None, count)
     else:
         picked = weights[inside]
         where = places[inside]
         if picked.dtype.kind == "c":
-            hist = engine.bincount(where, picked.real, count) + 1j * engine.bincount(
+            hist = count_bins(where, picked.real, count) + 1j * count_bins(
                 where, picked.imag, count
             )
         else:
-            hist = engine.bincount(where, picked, count)
+            hist = count_bins(where, picked, count)
         if weights.dtype.kind in "iub":
             hist = hist.astype(weights.dtype if weights.dtype.kind != "b" else np.int64)
     if density:
@@ -581,7 +582,7 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):
     if isinstance(sample, ndarray):
         sample = sample.reshape(-1, 1) if sample.ndim == 1 else sample
     else:
-        sample = engine.stack(list(sample), 1)
+        sample = stack_arrays(list(sample), 1)
     rank = sample.shape[1]
     bins = [bins] * rank if not isinstance(bins, (list, tuple)) else list(bins)
     if len(bins) != rank:
@@ -604,7 +605,7 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):
         edges.append(edge)
         shape.append(count)
     picked = None if weights is None else require_array(weights, "histogramdd")[inside]
-    hist = engine.bincount(flat[inside], picked, product(shape)).reshape(tuple(shape))
+    hist = count_bins(flat[inside], picked, product(shape)).reshape(tuple(shape))
     hist = hist.astype(np.float64)
     if density:
         total = hist.sum()

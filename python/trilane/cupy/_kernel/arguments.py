@@ -67,7 +67,16 @@ def new_output(shape, dtype, parameter, name: str):
 
 
 def convert_scalars(values: list, dtypes: list[np.dtype]) -> list:
-    """Give every scalar the dtype of its parameter."""
+    """Give every scalar the dtype of its parameter; small floats pass as their bytes."""
+    return [
+        x.tobytes()
+        if isinstance(x, np.generic) and x.dtype.itemsize == 2 and x.dtype.kind in "fV"
+        else x
+        for x in _converted(values, dtypes)
+    ]
+
+
+def _converted(values: list, dtypes: list[np.dtype]) -> list:
     return [x if is_array(x) else dtype.type(x) for x, dtype in zip(values, dtypes)]
 
 

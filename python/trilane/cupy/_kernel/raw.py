@@ -262,7 +262,7 @@ class RawKernel:
                 None if stream is None else stream._core_stream,
                 self._raw_module.enable_cooperative_groups,
             )
-        except _core.LaunchError as error:
+        except (_core.LaunchError, _core.InvalidArgumentError) as error:
             raise driver_error("CUDA_ERROR_INVALID_VALUE", error) from None
 
     @property

@@ -73,7 +73,7 @@ def vdot(a, b) -> ndarray:
     a, b = require_array(a, "vdot"), require_array(b, "vdot")
     if a.size != b.size:
         raise ValueError("Axis dimension mismatch")
-    return engine.vdot(a, b)
+    return engine.matmul(a.ravel().conj(), b.ravel())
 
 
 def inner(a, b) -> ndarray:
