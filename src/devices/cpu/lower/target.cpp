@@ -85,9 +85,47 @@ std::string host_model() {
     return host_cpu();
 }
 
+namespace {
+
+// Compiles run on threads of their own, and a machine that has seen the processor's features is worth
+// some milliseconds: machines outlive their threads.
+class Machines {
+  public:
+    static Machines& get() {
+        static Machines* machines = new Machines;
+        return *machines;
+    }
+    std::unique_ptr<TargetMachine> take() {
+        {
+            std::lock_guard lock(mutex_);
+            if (!idle_.empty()) {
+                std::unique_ptr<TargetMachine> machine = std::move(idle_.back());
+                idle_.pop_back();
+                return machine;
+            }
+        }
+        return make_target_machine();
+    }
+    void give_back(std::unique_ptr<TargetMachine> machine) {
+        std::lock_guard lock(mutex_);
+        idle_.push_back(std::move(machine));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::unique_ptr<TargetMachine>> idle_;
+};
+
+struct ThreadMachine {
+    std::unique_ptr<TargetMachine> machine = Machines::get().take();
+    ~ThreadMachine() { Machines::get().give_back(std::move(machine)); }
+};
+
+}  // namespace
+
 TargetMachine& target_machine() {
-    static thread_local std::unique_ptr<TargetMachine> machine = make_target_machine();
-    return *machine;
+    static thread_local ThreadMachine holder;
+    return *holder.machine;
 }
 
 void set_target(Module& module) {

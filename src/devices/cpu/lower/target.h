@@ -1,4 +1,4 @@
-// The machine that code is generated for: this one. One TargetMachine per thread, made on first use.
+// The machine that code is generated for: this one.
 #pragma once
 
 #include <string>
@@ -13,6 +13,7 @@ namespace trilane::cpu {
 const std::string& host_cpu();        // "znver4"
 const std::string& host_features();   // "+avx2,-sse4a,..."
 std::string host_model();             // "AMD EPYC 9xx5", for names shown to people
+// Of the calling thread until it ends.
 llvm::TargetMachine& target_machine();
 
 // Triple, layout and function attributes of this machine.
