@@ -1,0 +1,293 @@
+// Calls: arguments, device functions, and which builtin a name is.
+#include <algorithm>
+
+#include "jit/compiler.h"
+#include "jit/loop.h"
+
+namespace trilane::jit {
+namespace {
+
+bool compile_time_argument(const Value& v) {
+    return v.is(TypeKind::Static) || v.is(TypeKind::Str) || v.is_none() || v.is(TypeKind::Dim3);
+}
+
+}  // namespace
+
+Arguments Compiler::arguments(const Node& node) {
+    Arguments args;
+    args.node = &node;
+    std::vector<const Node*> nodes;
+    for (size_t i = 1; i < node.kids.size(); ++i) {
+        const Node* kid = node.kid(i);
+        bool wrapped = kid->kind == NodeKind::Keyword || kid->kind == NodeKind::Starred;
+        nodes.push_back(wrapped ? kid->kid(0) : kid);
+    }
+    std::vector<Value> values = operands(nodes);
+    for (size_t i = 0; i < values.size(); ++i) {
+        const Node* kid = node.kid(i + 1);
+        if (kid->kind == NodeKind::Keyword) {
+            args.named.emplace_back(kid->text, std::move(values[i]));
+        } else if (kid->kind == NodeKind::Starred) {
+            if (!values[i].is(TypeKind::Tuple)) typing(*kid, fmt::format("*{} is not a tuple", values[i].type->text));
+            Value tuple = values[i].items.empty() ? spill(values[i]) : values[i];
+            for (size_t k = 0; k < tuple.type->items.size(); ++k) args.positional.push_back(item_of(tuple, k));
+        } else {
+            args.positional.push_back(std::move(values[i]));
+        }
+    }
+    return args;
+}
+
+Value Compiler::call(const Node& node) {
+    Value callee = visit(*node.kid(0));
+    if (!callee.is(TypeKind::Static)) typing(node, fmt::format("{} is not callable", callee.type->text));
+    Arguments args = arguments(node);
+    const std::string& name = callee.type->name;
+    if (name.starts_with("function:")) {
+        int index = std::stoi(name.substr(9));
+        std::vector<Value> captured;
+        for (const std::string& variable : program_.unit.functions[static_cast<size_t>(index)].captured) {
+            Node read;
+            read = Node{};
+            read.kind = NodeKind::Local;
+            read.text = variable;
+            read.line = node.line;
+            captured.push_back(local(read));
+        }
+        return call_function(index, args, std::move(captured));
+    }
+    if (name.starts_with("dtype:")) return call_dtype(name.substr(6), args);
+    if (name.starts_with("namedtuple:")) return named_tuple(*callee.node, args);
+    if (name == "method") return call_method(callee, args);
+    return call_builtin(name, args);
+}
+
+std::vector<Value> Compiler::take(Arguments& args, const std::string& name,
+                                  std::initializer_list<const char*> names, size_t required) const {
+    std::vector<Value> values(names.size());
+    if (args.positional.size() > names.size())
+        typing(*args.node, fmt::format("{}() takes {} positional arguments but {} were given", name, names.size(), args.positional.size()));
+    for (size_t i = 0; i < args.positional.size(); ++i) values[i] = args.positional[i];
+    for (const auto& [key, value] : args.named) {
+        auto at = std::find_if(names.begin(), names.end(), [&](const char* n) { return key == n; });
+        if (at == names.end()) typing(*args.node, fmt::format("{}() got an unexpected keyword argument '{}'", name, key));
+        Value& slot = values[static_cast<size_t>(at - names.begin())];
+        if (slot.type) typing(*args.node, fmt::format("{}() got multiple values for argument '{}'", name, key));
+        slot = value;
+    }
+    for (size_t i = 0; i < required; ++i)
+        if (!values[i].type) typing(*args.node, fmt::format("{}() missing required argument '{}'", name, names.begin()[i]));
+    return values;
+}
+
+std::vector<Value> Compiler::bind(const FunctionTree& f, Arguments& args) {
+    size_t count = f.parameters.size(), fixed = f.star_args ? count - 1 : count;
+    std::vector<Value> values(count);
+    size_t given = args.positional.size();
+    auto wrong = [&](const std::string& what) { typing(*args.node, fmt::format("{}() {}", f.name, what)); };
+    if (given > fixed && !f.star_args) wrong(fmt::format("takes {} positional arguments but {} were given", fixed, given));
+    for (size_t i = 0; i < std::min(given, fixed); ++i) values[i] = args.positional[i];
+    if (f.star_args) {
+        Value rest;
+        std::vector<TypeRef> item_types;
+        for (size_t i = fixed; i < given; ++i) {
+            rest.items.push_back(args.positional[i]);
+            rest.origin |= args.positional[i].origin;
+            item_types.push_back(args.positional[i].type);
+        }
+        rest.type = types::tuple(std::move(item_types));
+        values[fixed] = std::move(rest);
+    }
+    for (const auto& [name, value] : args.named) {
+        auto at = std::find(f.parameters.begin(), f.parameters.begin() + static_cast<long>(fixed), name);
+        if (at == f.parameters.begin() + static_cast<long>(fixed)) wrong(fmt::format("got an unexpected keyword argument '{}'", name));
+        Value& slot = values[static_cast<size_t>(at - f.parameters.begin())];
+        if (slot.type) wrong(fmt::format("got multiple values for argument '{}'", name));
+        slot = value;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (values[i].type) continue;
+        if (!f.defaults[i]) wrong(fmt::format("missing a required argument: '{}'", f.parameters[i]));
+        values[i] = visit(*f.defaults[i]);
+    }
+    return values;
+}
+
+Specialisation& Program::specialise(int function, std::vector<Value> arguments) {
+    const FunctionTree& tree = unit.functions[static_cast<size_t>(function)];
+    std::string key = fmt::format("{}", function);
+    for (Value& argument : arguments) {
+        key += "|" + types::code(argument.type);
+        if (argument.is(TypeKind::Str)) key += ":" + std::get<std::string>(*argument.constant);
+    }
+    auto& slot = specialisations[key];
+    if (slot) {
+        if (!slot->done) slot->recursive = true;
+        return *slot;
+    }
+    slot = std::make_unique<Specialisation>();
+    Specialisation& s = *slot;
+    s.function = function;
+    s.cuda_name = fmt::format("{}_{}", mangle(tree.name), specialisations.size());
+    s.arguments = std::move(arguments);
+    if (++depth > 200) core::throw_error(core::ErrorKind::NotSupported, "jit: calls of device functions are nested too deep");
+    Compiler(*this, tree, s, false).run();
+    --depth;
+    s.done = true;
+    order.push_back(&s);
+    return s;
+}
+
+Value Compiler::call_function(int index, Arguments& args, std::vector<Value> captured) {
+    const FunctionTree& f = program_.unit.functions[static_cast<size_t>(index)];
+    std::vector<Value> values = bind(f, args);
+    for (Value& value : captured) values.push_back(std::move(value));
+    std::vector<Value> signature = values;
+    for (Value& v : signature) {
+        bool fixed = compile_time_argument(v);
+        if (!fixed) v.items.clear(), v.constant.reset();
+        if (!fixed) program_.need(v.type);
+    }
+    Specialisation& s = program_.specialise(index, std::move(signature));
+    if (!s.done && !s.result) {
+        s.unresolved = true;
+        throw Undefined{f.name};
+    }
+    std::string list;
+    for (const Value& value : values) {
+        if (compile_time_argument(value)) continue;
+        list += (list.empty() ? "" : ", ") + code_of(value);
+    }
+    if (std::string hidden = program_.hidden_arguments(); !hidden.empty()) list += (list.empty() ? "" : ", ") + hidden;
+    auto through = [&](uint64_t mask) {
+        uint64_t origin = 0;
+        for (size_t i = 0; i < values.size(); ++i)
+            if (mask >> std::min<size_t>(i, 63) & 1) origin |= values[i].origin;
+        return origin;
+    };
+    target_.writes |= through(s.done ? s.writes : ~uint64_t{0});
+    Value result = effect(s.result ? s.result : types::none(), fmt::format("{}({})", s.cuda_name, list));
+    result.origin = through(s.done ? s.result_origin : ~uint64_t{0});
+    if (program_.raises) emit(fmt::format("if (tl_raised) {{ {} }}", kernel_ ? "return;" : kReturnNothing));
+    return result;
+}
+
+Value Compiler::call_builtin(const std::string& name, Arguments& args) {
+    Value result;
+    if (python_builtin(name, args, result) || iterator_builtin(name, args, result) ||
+        math_builtin(name, args, result) || numpy_builtin(name, args, result) ||
+        cuda_builtin(name, args, result) || warp_builtin(name, args, result) ||
+        operator_builtin(name, args, result) || random_builtin(name, args, result))
+        return result;
+    if (name == "np.zeros" || name == "np.empty" || name == "np.ones" || name == "np.zeros_like" ||
+        name == "np.array" || name == "np.empty_like" || name == "np.full" || name == "np.arange" ||
+        name == "cuda.device_array" || name == "cuda.to_device")
+        unsupported(*args.node, fmt::format("{}: kernels do not allocate; use cuda.local.array or cuda.shared.array: it", name));
+    unsupported(*args.node, "a call of " + name);
+}
+
+Value Compiler::call_dtype(const std::string& name, Arguments& args) {
+    TypeRef type = types::parse(name);
+    if (!type->number()) unsupported(*args.node, "a call of type " + name);
+    if (!args.named.empty()) typing(*args.node, name + "() takes no keyword arguments");
+    if (args.positional.empty()) return as(integer(0), type, *args.node);
+    if (args.positional.size() == 2 && type->kind == TypeKind::Complex) {
+        TypeRef part = types::floating(type->bits / 2);
+        std::string re = cast(args.positional[0], part, *args.node), im = cast(args.positional[1], part, *args.node);
+        return make(type, fmt::format("{}{{{}, {}}}", cuda_type(type), re, im), args.positional[0].stable && args.positional[1].stable);
+    }
+    const Value& value = args.positional[0];
+    if (args.positional.size() != 1 || !value.type->number() ||
+        (value.is(TypeKind::Complex) && type->kind != TypeKind::Complex && type->kind != TypeKind::Bool))
+        no_function(*args.node, fmt::format("class({})", name), args.positional);
+    if (type->kind == TypeKind::Bool) return truth(value, *args.node);
+    return as(value, type, *args.node);
+}
+
+Value Compiler::named_tuple(const Node& node, Arguments& args) {
+    std::vector<std::string> names;
+    for (const NodePtr& kid : node.kids) names.push_back(kid->text);
+    Value tuple;
+    std::vector<TypeRef> item_types;
+    for (size_t i = 0; i < names.size(); ++i) {
+        Value item;
+        if (i < args.positional.size()) item = args.positional[i];
+        for (const auto& [name, value] : args.named)
+            if (name == names[i]) item = value;
+        if (!item.type) typing(*args.node, fmt::format("{}() missing a required argument: '{}'", node.text, names[i]));
+        tuple.origin |= item.origin;
+        item_types.push_back(item.type);
+        tuple.items.push_back(std::move(item));
+    }
+    if (args.positional.size() + args.named.size() != names.size())
+        typing(*args.node, fmt::format("{}() takes {} arguments", node.text, names.size()));
+    tuple.type = types::named_tuple(node.text, std::move(names), std::move(item_types));
+    return tuple;
+}
+
+Value Compiler::call_method(const Value& bound, Arguments& args) {
+    const std::string& name = std::get<std::string>(*bound.constant);
+    const Value& self = bound.items[0];
+    const Node& node = *args.node;
+    if (self.is(TypeKind::Static)) {
+        emit("tl::grid_sync();");
+        return none();
+    }
+    if (name == "conjugate") {
+        if (!self.is(TypeKind::Complex)) return self;
+        return make(self.type, fmt::format("tl::conj({})", self.code), self.stable);
+    }
+    if (name == "bit_count")
+        return make(types::int64(), fmt::format("(long long)__popcll((unsigned long long)tl::magnitude({}))", self.code), self.stable);
+    if (name == "item" && args.positional.empty()) {
+        Value zero = integer(0), index;
+        std::vector<TypeRef> item_types(static_cast<size_t>(self.type->ndim), types::int64());
+        index.type = types::tuple(item_types);
+        index.items.assign(item_types.size(), zero);
+        return array_item(self, index, node);
+    }
+    if (name == "item") return index_value(self, args.positional[0], node);
+    if (name == "fill") {
+        note_write(self, node);
+        store_view(self, take(args, "fill", {"value"}, 1)[0], node);
+        return none();
+    }
+    if (name == "transpose" && args.positional.empty()) return array_attribute(self, "T", node);
+    bool contiguous = self.type->layout == 'C';
+    if ((name == "ravel" || name == "reshape") && !contiguous)
+        typing(node, fmt::format("{}() supports contiguous array only: {}", name, self.type->text));
+    if (name == "ravel" || name == "reshape") {
+        Value shape = args.positional.empty() ? array_attribute(self, "size", node) : args.positional[0];
+        std::vector<Value> extents;
+        if (name == "reshape" && args.positional.size() > 1) extents = args.positional;
+        else if (shape.is(TypeKind::Tuple))
+            for (size_t i = 0; i < shape.type->items.size(); ++i) extents.push_back(item_of(spill(shape), i));
+        else extents = {shape};
+        std::string text, known = "1";
+        for (const Value& v : extents) {
+            if (!v.type->integer()) typing(node, "reshape() takes integers");
+            if (!v.integer_constant() || *v.integer_constant() != -1) known += fmt::format(" * (long long)({})", v.code);
+        }
+        TypeRef to = types::array(self.type->element, static_cast<int>(extents.size()), 'C', self.type->readonly, self.type->narrow);
+        const char* index = to->narrow ? "int" : "long long";
+        for (const Value& v : extents) {
+            bool rest = v.integer_constant() && *v.integer_constant() == -1;
+            text += fmt::format("{}({})({})", text.empty() ? "" : ", ", index,
+                                rest ? fmt::format("tl::count({}) / ({})", self.code, known) : v.code);
+        }
+        Value v = make(to, fmt::format("{}{{{}.data, {{{}}}}}", cuda_type(to), self.code, text));
+        v.origin = self.origin;
+        return v;
+    }
+    if (name == "view") {
+        TypeRef element = dtype_argument(take(args, "view", {"dtype"}, 1)[0], node);
+        if (!contiguous) typing(node, fmt::format("view() supports contiguous array only: {}", self.type->text));
+        TypeRef to = types::array(element, self.type->ndim, 'C', self.type->readonly, self.type->narrow);
+        Value v = make(to, fmt::format("tl::viewed<{}>({})", cuda_type(to), self.code));
+        v.origin = self.origin;
+        return v;
+    }
+    unsupported(node, fmt::format("the array method {}()", name));
+}
+
+}  // namespace trilane::jit
