@@ -235,7 +235,7 @@ Value Compiler::call_method(const Value& bound, Arguments& args) {
     }
     if (name == "conjugate") {
         if (!self.is(TypeKind::Complex)) return self;
-        return make(self.type, fmt::format("tl::conj({})", self.code), self.stable);
+        return make(self.type, fmt::format("trilane::conj({})", self.code), self.stable);
     }
     if (name == "bit_count")
         return make(types::int64(), fmt::format("(long long)__popcll((unsigned long long)tl::magnitude({}))", self.code), self.stable);

@@ -241,7 +241,7 @@ void Compiler::run() {
         if (o.line_directives)
             text = fmt::format("#line {} \"{}\"\n", function_.first_line, c_escape(function_.file));
         text += head + " {" + prologue;
-        for (const auto& [node, storage] : storage_) text += " " + storage.substr(storage.find('/') + 1);
+        for (const auto& [place, storage] : storage_) text += " " + storage.substr(storage.find('/') + 1);
         for (const auto& [name, variable_type] : declared_)
             text += fmt::format(" {} {}{{}};", cuda_type(variable_type), name);
         for (const auto& [mark, value] : returns_) {

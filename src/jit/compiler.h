@@ -224,7 +224,7 @@ class Compiler {
     std::map<std::pair<std::string, TypeRef>, std::string> names_;
     std::set<std::string> used_names_;
     std::vector<std::pair<std::string, TypeRef>> declared_;     // C++ variables
-    std::map<const Node*, std::string> storage_;                // local and shared arrays
+    std::map<std::pair<int, int>, std::string> storage_;                // local and shared arrays
     std::vector<Loop*> loops_;
     std::vector<std::pair<std::string, Value>> returns_;        // placeholder, value
 };

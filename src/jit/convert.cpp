@@ -56,8 +56,8 @@ std::string Compiler::code_of(const Value& value) {
 
 Value Compiler::item_of(const Value& tuple, size_t i) {
     if (!tuple.items.empty()) return tuple.items[i];
-    Value v = make(tuple.type->items[i],
-                   fmt::format(tuple.type->uniform() ? "{}.f[{}]" : "{}.f{}", tuple.code, i), tuple.stable);
+    std::string code = tuple.type->uniform() ? fmt::format("{}.f[{}]", tuple.code, i) : fmt::format("{}.f{}", tuple.code, i);
+    Value v = make(tuple.type->items[i], std::move(code), tuple.stable);
     v.origin = tuple.origin;
     return v;
 }
@@ -82,7 +82,7 @@ std::string Compiler::cast(const Value& value, TypeRef to, const Node& where) {
     if (!from->number() || !to->number()) refuse();
     if (to->kind == TypeKind::Complex) {
         const char* part = to->bits == 64 ? "float" : "double";
-        if (from->kind == TypeKind::Complex) return fmt::format("tl::cast<{}>({})", type, value.code);
+        if (from->kind == TypeKind::Complex) return fmt::format("{}({})", type, value.code);
         return fmt::format("{}{{({})({}), 0}}", type, part, value.code);
     }
     if (from->kind == TypeKind::Complex) refuse();
@@ -132,7 +132,7 @@ Value Compiler::truth(Value value, const Node& where) {
     if (value.is(TypeKind::Str)) return boolean(!std::get<std::string>(*value.constant).empty());
     if (const Int128* known = value.integer_constant()) return boolean(*known != 0);
     if (value.is(TypeKind::Complex))
-        return make(types::boolean(), fmt::format("tl::truth({})", value.code), value.stable);
+        return make(types::boolean(), fmt::format("(bool)({})", value.code), value.stable);
     if (!value.type->number()) typing(where, fmt::format("{} has no truth value", value.type->text));
     return make(types::boolean(), fmt::format("(({}) != 0)", value.code), value.stable);
 }

@@ -55,10 +55,9 @@ Compiler::Sequence Compiler::sequence(const Value& iterable, const Node& where) 
     if (iterable.is(TypeKind::Tuple) && iterable.type->uniform()) {
         Value tuple = spill(iterable);
         if (tuple.code.empty()) {
+            std::string code = code_of(tuple);
             tuple.code = temporary();
-            program_.need(tuple.type);
-            emit(fmt::format("const {} {} = {};", cuda_type(tuple.type), tuple.code,
-                             code_of(Value{.type = tuple.type, .items = tuple.items})));
+            emit(fmt::format("const {} {} = {};", cuda_type(tuple.type), tuple.code, code));
         }
         TypeRef type = tuple.type->items[0];
         uint64_t origin = tuple.origin;

@@ -55,17 +55,17 @@ bool Compiler::complex_builtin(const std::string& name, Arguments& args, Value& 
     if (name == "rect") {
         auto v = take(args, name, {"r", "phi"}, 2);
         TypeRef part = floating_type({v[0], v[1]}), type = types::complex(part->bits * 2);
-        return result = make(type, fmt::format("tl::polar<{}>({}, {})", cuda_type(part), cast(v[0], part, node), cast(v[1], part, node))), true;
+        return result = make(type, fmt::format("trilane::polar<{}>({}, {})", cuda_type(part), cast(v[0], part, node), cast(v[1], part, node))), true;
     }
     Value z = args.positional.empty() ? none() : args.positional[0];
     if (!z.type->number()) no_function(node, "cmath." + name, args.positional);
     if (!z.is(TypeKind::Complex))
         z = as(z, types::complex(z.is(TypeKind::Float) && z.type->bits == 32 ? 64 : 128), node);
     TypeRef part = types::floating(z.type->bits / 2);
-    if (name == "phase" || name == "angle") return result = make(part, fmt::format("tl::phase({})", z.code), z.stable), true;
+    if (name == "phase" || name == "angle") return result = make(part, fmt::format("trilane::arg({})", z.code), z.stable), true;
     if (name == "polar") {
         z = spill(z);
-        result.items = {make(part, fmt::format("tl::absolute({})", z.code), true), make(part, fmt::format("tl::phase({})", z.code), true)};
+        result.items = {make(part, fmt::format("trilane::abs({})", z.code), true), make(part, fmt::format("trilane::arg({})", z.code), true)};
         result.type = types::tuple({part, part});
         return true;
     }
@@ -77,9 +77,9 @@ bool Compiler::complex_builtin(const std::string& name, Arguments& args, Value& 
     if (!functions.contains(name)) return false;
     if (name == "log" && args.positional.size() == 2) {
         Value base = as(args.positional[1], z.type, node);
-        return result = make(z.type, fmt::format("(tl::c_log({}) / tl::c_log({}))", z.code, base.code)), true;
+        return result = make(z.type, fmt::format("(trilane::log({}) / trilane::log({}))", z.code, base.code)), true;
     }
-    return result = make(z.type, fmt::format("tl::c_{}({})", name, z.code), z.stable), true;
+    return result = make(z.type, fmt::format("trilane::{}({})", name, z.code), z.stable), true;
 }
 
 bool Compiler::math_builtin(const std::string& full_name, Arguments& args, Value& result) {
@@ -196,7 +196,7 @@ bool Compiler::numpy_builtin(const std::string& full_name, Arguments& args, Valu
         if (name == "square") return result = binary("*", v[0] = spill(v[0]), v[0], node), true;
         if (name == "reciprocal") return result = binary("/", integer(1), v[0], node), true;
         if (name == "conjugate" || name == "conj")
-            return result = complex ? make(v[0].type, fmt::format("tl::conj({})", v[0].code), v[0].stable) : v[0], true;
+            return result = complex ? make(v[0].type, fmt::format("trilane::conj({})", v[0].code), v[0].stable) : v[0], true;
         if (name == "real" && !complex) return result = v[0], true;
         if ((name == "real" || name == "imag") && complex)
             return result = make(types::floating(v[0].type->bits / 2), v[0].code + (name == "real" ? ".re" : ".im"), v[0].stable), true;

@@ -32,7 +32,7 @@ Value Compiler::make_array(const std::string& space, Arguments& args) {
         if (n % 8 != 0) typing(node, "Alignment must be a multiple of 8");
         alignment = fmt::format("__align__({}) ", static_cast<int>(n));
     }
-    auto& storage = storage_[&node];
+    auto& storage = storage_[{node.line, node.column}];
     std::string name = storage.empty() ? fmt::format("{}_{}", space, ++program_.counter) : storage.substr(0, storage.find('/'));
     storage = fmt::format("{}/{}{}{} {}[{}];", name, space == "shared" ? "__shared__ " : "", alignment, item, name, std::max<int64_t>(count, 1));
     return make(type, fmt::format("{}{{{}, {{{}}}}}", cuda_type(type), name, fmt::join(shape, ", ")), true);

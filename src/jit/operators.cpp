@@ -118,7 +118,7 @@ Value Compiler::power(Value left, Value right, const Node& node) {
     } else if (whole && (t.operand->integer() || t.operand->kind == TypeKind::Float)) {
         v.code = fmt::format("tl::integer_power({}, {})", base, cast(right, types::int64(), node));
     } else if (t.operand->kind == TypeKind::Complex) {
-        v.code = fmt::format("tl::complex_power({}, {})", base, cast(right, t.operand, node));
+        v.code = fmt::format("trilane::pow({}, {})", base, cast(right, t.operand, node));
         program_.need("complex_math");
     } else {
         v.code = fmt::format("{}({}, {})", t.operand->bits == 64 ? "pow" : "powf", base, cast(right, t.operand, node));

@@ -208,7 +208,7 @@ std::string cuda_type(TypeRef type) {
         case TypeKind::Float:
             return type->bits == 16 ? "__half" : type->bits == 32 ? "float" : "double";
         case TypeKind::Complex:
-            return type->bits == 64 ? "tl::Complex<float>" : "tl::Complex<double>";
+            return type->bits == 64 ? "trilane::complex<float>" : "trilane::complex<double>";
         case TypeKind::Array: {
             std::string element = cuda_type(type->element);
             if (type->element->kind == TypeKind::Record)
@@ -246,7 +246,7 @@ Layout layout_of(TypeRef type) {
             return all;
         }
         case TypeKind::Complex:
-            return {static_cast<size_t>(type->bits / 8), static_cast<size_t>(type->bits / 16)};
+            return {static_cast<size_t>(type->bits / 8), static_cast<size_t>(type->bits / 8)};
         case TypeKind::None: return {1, 1};
         case TypeKind::Pointer: return {8, 8};
         case TypeKind::Record: return {static_cast<size_t>(type->nbytes), 8};
