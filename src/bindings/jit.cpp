@@ -51,15 +51,16 @@ jit::FunctionTree function_of(nb::handle object) {
 
 // Numba's classes of errors live in Python.
 [[noreturn]] void raise_kernel_error(const jit::KernelError& error) {
-    const char* name = error.fault() == jit::Fault::Unsupported ? "UnsupportedError" : "TypingError";
+    const char* name =
+        error.fault() == jit::Fault::Unsupported ? "UnsupportedError" : "TypingError";
     nb::object cls = nb::module_::import_("trilane.numba.core.errors").attr(name);
     PyErr_SetObject(cls.ptr(), nb::str(error.what()).ptr());
     nb::raise_python_error();
 }
 
-jit::Translation translate(nb::list functions, const std::vector<std::string>& codes, const std::string& kernel_name,
-                           int max_threads, int min_blocks, bool device, const std::string& result,
-                           const std::string& preamble) {
+jit::Translation translate(nb::list functions, const std::vector<std::string>& codes,
+                           const std::string& kernel_name, int max_threads, int min_blocks,
+                           bool device, const std::string& result, const std::string& preamble) {
     jit::Unit unit;
     for (nb::handle f : functions) unit.functions.push_back(function_of(f));
     std::vector<jit::TypeRef> arguments;
@@ -83,14 +84,18 @@ jit::Translation translate(nb::list functions, const std::vector<std::string>& c
 void check_layout(const Variant& v, size_t extra) {
     const core::FunctionInfo& info = v.function->info();
     if (!info.parameters_known) return;
-    TRILANE_CHECK(info.parameters.size() == v.parameters.size() + extra, "jit: {} has {} parameters, expected {}", info.name,
-                  info.parameters.size(), v.parameters.size() + extra);
+    TRILANE_CHECK(info.parameters.size() == v.parameters.size() + extra,
+                  "jit: {} has {} parameters, expected {}", info.name, info.parameters.size(),
+                  v.parameters.size() + extra);
     for (size_t i = 0; i < v.parameters.size(); ++i)
-        TRILANE_CHECK(info.parameters[i].size == jit::layout_of(v.parameters[i]).size, "jit: parameter {} of {} ({}) has {} bytes, expected {}",
-                      i, info.name, v.parameters[i]->text, info.parameters[i].size, jit::layout_of(v.parameters[i]).size);
+        TRILANE_CHECK(info.parameters[i].size == jit::layout_of(v.parameters[i]).size,
+                      "jit: parameter {} of {} ({}) has {} bytes, expected {}", i, info.name,
+                      v.parameters[i]->text, info.parameters[i].size,
+                      jit::layout_of(v.parameters[i]).size);
 }
 
-std::shared_ptr<Variant> make_variant(const jit::Translation& t, core::FunctionPtr function, nb::object failures) {
+std::shared_ptr<Variant> make_variant(const jit::Translation& t, core::FunctionPtr function,
+                                      nb::object failures) {
     auto v = std::make_shared<Variant>();
     v->parameters = t.parameters;
     v->function = std::move(function);
@@ -118,35 +123,47 @@ std::vector<std::string> argument_codes(nb::object owner, nb::tuple values) {
 }  // namespace
 
 void bind_jit(nb::module_& m) {
-    nb::class_<jit::Translation>(m, "Translation", "CUDA C++ of a Python kernel for given argument types.")
+    nb::class_<jit::Translation>(m, "Translation",
+                                 "CUDA C++ of a Python kernel for given argument types.")
         .def_ro("source", &jit::Translation::source)
         .def_ro("kernel_name", &jit::Translation::kernel_name)
         .def_ro("writes", &jit::Translation::writes)
         .def_ro("raises", &jit::Translation::raises)
         .def_ro("cooperative", &jit::Translation::cooperative)
         .def_prop_ro("parameters", [](const jit::Translation& t) { return codes_of(t.parameters); })
-        .def_prop_ro("result", [](const jit::Translation& t) { return jit::types::code(t.result); });
+        .def_prop_ro("result",
+                     [](const jit::Translation& t) { return jit::types::code(t.result); });
     nb::class_<Variant>(m, "Variant", "A kernel compiled for argument types on one device.")
         .def_ro("function", &Variant::function)
         .def_prop_ro("parameters", [](const Variant& v) { return codes_of(v.parameters); });
-    nb::class_<KernelDispatcher>(m, "Dispatcher", "Compiled kernels of one Python function, by argument types.")
-        .def("__init__", [](KernelDispatcher* self, nb::object owner) { new (self) KernelDispatcher(std::move(owner)); }, "owner"_a)
+    nb::class_<KernelDispatcher>(m, "Dispatcher",
+                                 "Compiled kernels of one Python function, by argument types.")
+        .def(
+            "__init__",
+            [](KernelDispatcher* self, nb::object owner) {
+                new (self) KernelDispatcher(std::move(owner));
+            },
+            "owner"_a)
         .def("add", &KernelDispatcher::add, "codes"_a, "variant"_a)
         .def("specialise", &KernelDispatcher::specialise, "variant"_a, "device"_a);
     nb::class_<ConfiguredKernel>(m, "Configured", "A kernel with its launch configuration.")
-        .def("__init__",
-             [](ConfiguredKernel* self, std::shared_ptr<KernelDispatcher> dispatcher, nb::handle grid, nb::handle block,
-                const core::StreamPtr& stream, size_t shared) {
-                 new (self) ConfiguredKernel{std::move(dispatcher), {}};
-                 self->config.grid = dim_of(grid, "grid");
-                 self->config.block = dim_of(block, "block");
-                 self->config.stream = stream;
-                 self->config.shared_bytes = shared;
-             },
-             "dispatcher"_a, "grid"_a, "block"_a, "stream"_a.none() = nb::none(), "shared"_a = 0)
-        .def("__call__", [](const ConfiguredKernel& self, nb::args args) { self.dispatcher->launch(self.config, args); });
-    m.def("translate", &translate, "functions"_a, "codes"_a, "kernel_name"_a = "", "max_threads"_a = 0, "min_blocks"_a = 0,
-          "device"_a = false, "result"_a = "", "preamble"_a = "");
+        .def(
+            "__init__",
+            [](ConfiguredKernel* self, std::shared_ptr<KernelDispatcher> dispatcher,
+               nb::handle grid, nb::handle block, const core::StreamPtr& stream, size_t shared) {
+                new (self) ConfiguredKernel{std::move(dispatcher), {}};
+                self->config.grid = dim_of(grid, "grid");
+                self->config.block = dim_of(block, "block");
+                self->config.stream = stream;
+                self->config.shared_bytes = shared;
+            },
+            "dispatcher"_a, "grid"_a, "block"_a, "stream"_a.none() = nb::none(), "shared"_a = 0)
+        .def("__call__", [](const ConfiguredKernel& self, nb::args args) {
+            self.dispatcher->launch(self.config, args);
+        });
+    m.def("translate", &translate, "functions"_a, "codes"_a, "kernel_name"_a = "",
+          "max_threads"_a = 0, "min_blocks"_a = 0, "device"_a = false, "result"_a = "",
+          "preamble"_a = "");
     m.def("make_variant", &make_variant, "translation"_a, "function"_a, "failures"_a);
     m.def("argument_codes", &argument_codes, "owner"_a, "values"_a);
 }

@@ -14,7 +14,7 @@ namespace {
 using jit::TypeKind;
 using jit::TypeRef;
 
-constexpr int kStridesFormat = 0x10 | 0x08 | 0x04;   // PyBUF_STRIDES | PyBUF_FORMAT, read-only
+constexpr int kStridesFormat = 0x10 | 0x08 | 0x04;  // PyBUF_STRIDES | PyBUF_FORMAT, read-only
 
 template <typename F>
 F python_function(const char* name) {
@@ -25,13 +25,16 @@ F python_function(const char* name) {
 TypeRef array_type(core::DType dtype, int ndim, char layout, bool readonly, bool narrow) {
     static TypeRef table[core::kDTypeCount][8][3][2][2] = {};
     int order = layout == 'C' ? 0 : layout == 'F' ? 1 : 2;
-    if (ndim >= 8) return jit::types::array(jit::types::of_dtype(dtype), ndim, layout, readonly, narrow);
+    if (ndim >= 8)
+        return jit::types::array(jit::types::of_dtype(dtype), ndim, layout, readonly, narrow);
     TypeRef& slot = table[static_cast<int>(dtype)][ndim][order][readonly][narrow];
-    if (!slot) slot = jit::types::array(jit::types::of_dtype(dtype), ndim, layout, readonly, narrow);
+    if (!slot)
+        slot = jit::types::array(jit::types::of_dtype(dtype), ndim, layout, readonly, narrow);
     return slot;
 }
 
-bool contiguous(const int64_t* shape, const int64_t* strides, int ndim, int64_t itemsize, bool fortran) {
+bool contiguous(const int64_t* shape, const int64_t* strides, int ndim, int64_t itemsize,
+                bool fortran) {
     int64_t expected = itemsize;
     for (int k = 0; k < ndim; ++k) {
         int i = fortran ? k : ndim - 1 - k;
@@ -41,7 +44,8 @@ bool contiguous(const int64_t* shape, const int64_t* strides, int ndim, int64_t 
     return true;
 }
 
-char layout_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t itemsize) {
+char layout_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
+               int64_t itemsize) {
     int ndim = static_cast<int>(shape.size());
     for (int64_t extent : shape)
         if (extent == 0) return 'C';
@@ -50,7 +54,8 @@ char layout_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& st
 }
 
 // Every offset in the array fits 31 bits, and so does every index.
-bool narrow(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides, int64_t itemsize) {
+bool narrow(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
+            int64_t itemsize) {
     int64_t span = itemsize;
     for (size_t i = 0; i < shape.size(); ++i) {
         if (shape[i] >= INT32_MAX) return false;
@@ -68,39 +73,72 @@ core::DType dtype_of_format(const char* format, Py_ssize_t itemsize) {
     if (complex) ++format;
     if (*format == 0 || format[1] != 0) return DType::Void;
     switch (*format) {
-        case '?': return DType::Bool;
-        case 'e': return DType::Float16;
-        case 'f': return complex ? DType::Complex64 : DType::Float32;
-        case 'd': return complex ? DType::Complex128 : DType::Float64;
-        case 'b': case 'h': case 'i': case 'l': case 'q':
-            return itemsize == 1 ? DType::Int8 : itemsize == 2 ? DType::Int16 : itemsize == 4 ? DType::Int32 : DType::Int64;
-        case 'B': case 'H': case 'I': case 'L': case 'Q':
-            return itemsize == 1 ? DType::UInt8 : itemsize == 2 ? DType::UInt16 : itemsize == 4 ? DType::UInt32 : DType::UInt64;
-        default: return DType::Void;
+        case '?':
+            return DType::Bool;
+        case 'e':
+            return DType::Float16;
+        case 'f':
+            return complex ? DType::Complex64 : DType::Float32;
+        case 'd':
+            return complex ? DType::Complex128 : DType::Float64;
+        case 'b':
+        case 'h':
+        case 'i':
+        case 'l':
+        case 'q':
+            return itemsize == 1   ? DType::Int8
+                   : itemsize == 2 ? DType::Int16
+                   : itemsize == 4 ? DType::Int32
+                                   : DType::Int64;
+        case 'B':
+        case 'H':
+        case 'I':
+        case 'L':
+        case 'Q':
+            return itemsize == 1   ? DType::UInt8
+                   : itemsize == 2 ? DType::UInt16
+                   : itemsize == 4 ? DType::UInt32
+                                   : DType::UInt64;
+        default:
+            return DType::Void;
     }
 }
 
 // Anything that a C number may be converted to, with C's rules.
-void write_number(double real, int64_t integer, bool is_real, bool is_unsigned, TypeRef type, uint8_t* out) {
+void write_number(double real, int64_t integer, bool is_real, bool is_unsigned, TypeRef type,
+                  uint8_t* out) {
     auto put = [&](auto value) { std::memcpy(out, &value, sizeof value); };
     auto as_int = [&]() -> int64_t { return is_real ? static_cast<int64_t>(real) : integer; };
     auto as_double = [&]() -> double {
-        return is_real ? real : is_unsigned ? static_cast<double>(static_cast<uint64_t>(integer)) : static_cast<double>(integer);
+        return is_real       ? real
+               : is_unsigned ? static_cast<double>(static_cast<uint64_t>(integer))
+                             : static_cast<double>(integer);
     };
     switch (type->kind) {
-        case TypeKind::Bool: put(static_cast<uint8_t>(is_real ? real != 0 : integer != 0)); return;
+        case TypeKind::Bool:
+            put(static_cast<uint8_t>(is_real ? real != 0 : integer != 0));
+            return;
         case TypeKind::Int:
         case TypeKind::UInt: {
-            int64_t value = is_real && type->kind == TypeKind::UInt && real >= 9.2e18 ? static_cast<int64_t>(static_cast<uint64_t>(real)) : as_int();
-            std::memcpy(out, &value, static_cast<size_t>(type->bits / 8));   // little-endian: the low bytes
+            int64_t value = is_real && type->kind == TypeKind::UInt && real >= 9.2e18
+                                ? static_cast<int64_t>(static_cast<uint64_t>(real))
+                                : as_int();
+            std::memcpy(out, &value,
+                        static_cast<size_t>(type->bits / 8));  // little-endian: the low bytes
             return;
         }
         case TypeKind::Float:
-            if (type->bits == 64) put(as_double());
-            else if (type->bits == 32) put(static_cast<float>(as_double()));
-            else core::throw_error(core::ErrorKind::NotSupported, "kernel argument: float16 scalars are not supported");
+            if (type->bits == 64)
+                put(as_double());
+            else if (type->bits == 32)
+                put(static_cast<float>(as_double()));
+            else
+                core::throw_error(core::ErrorKind::NotSupported,
+                                  "kernel argument: float16 scalars are not supported");
             return;
-        default: core::throw_error(core::ErrorKind::TypeMismatch, "kernel argument: a number cannot be {}", type->text);
+        default:
+            core::throw_error(core::ErrorKind::TypeMismatch,
+                              "kernel argument: a number cannot be {}", type->text);
     }
 }
 
@@ -119,7 +157,8 @@ bool StridedView::take(nb::handle object) {
     return false;
 }
 
-KernelArguments::KernelArguments(nb::handle convert, bool place) : convert_(convert), place_(place) {}
+KernelArguments::KernelArguments(nb::handle convert, bool place)
+    : convert_(convert), place_(place) {}
 
 void KernelArguments::add(nb::handle object) {
     top_.push_back(convert(object, top_.size()));
@@ -144,7 +183,8 @@ KernelArguments::Item KernelArguments::convert(nb::handle object, size_t paramet
         case Route::Int:
         case Route::NumpyInt:
         case Route::NumpyUInt: {
-            nb::object number = route.route == Route::Int ? nb::borrow(object) : nb::steal(PyNumber_Index(object.ptr()));
+            nb::object number = route.route == Route::Int ? nb::borrow(object)
+                                                          : nb::steal(PyNumber_Index(object.ptr()));
             if (!number.is_valid()) nb::raise_python_error();
             int overflow = 0;
             long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
@@ -156,7 +196,8 @@ KernelArguments::Item KernelArguments::convert(nb::handle object, size_t paramet
             }
             if (overflow < 0 || PyErr_Occurred()) {
                 PyErr_Clear();
-                core::throw_error(core::ErrorKind::TypeMismatch, "kernel argument {}: Int value is too large", parameter);
+                core::throw_error(core::ErrorKind::TypeMismatch,
+                                  "kernel argument {}: Int value is too large", parameter);
             }
             item.integer = value;
             if (route.route == Route::NumpyInt) item.type = types::integer(route.size * 8, true);
@@ -168,22 +209,28 @@ KernelArguments::Item KernelArguments::convert(nb::handle object, size_t paramet
             item.real = PyFloat_AsDouble(object.ptr());
             if (item.real == -1 && PyErr_Occurred()) nb::raise_python_error();
             item.source = Item::Source::Real;
-            item.type = route.route == Route::Float || route.size == 8 ? types::float64() : route.size == 4 ? types::float32() : types::floating(route.size * 8);
+            item.type = route.route == Route::Float || route.size == 8 ? types::float64()
+                        : route.size == 4                              ? types::float32()
+                                          : types::floating(route.size * 8);
             return item;
         case Route::Complex:
         case Route::NumpyComplex: {
-            item.complex = {PyComplex_RealAsDouble(object.ptr()), PyComplex_ImagAsDouble(object.ptr())};
+            item.complex = {PyComplex_RealAsDouble(object.ptr()),
+                            PyComplex_ImagAsDouble(object.ptr())};
             if (route.route == Route::NumpyComplex) {
                 nb::object plain = nb::steal(PyObject_CallMethod(object.ptr(), "item", nullptr));
                 if (!plain.is_valid()) nb::raise_python_error();
-                item.complex = {PyComplex_RealAsDouble(plain.ptr()), PyComplex_ImagAsDouble(plain.ptr())};
+                item.complex = {PyComplex_RealAsDouble(plain.ptr()),
+                                PyComplex_ImagAsDouble(plain.ptr())};
             }
             item.source = Item::Source::Complex;
             item.type = types::complex(route.route == Route::Complex ? 128 : route.size * 8);
             return item;
         }
-        case Route::Array: return array(object, parameter);
-        default: break;
+        case Route::Array:
+            return array(object, parameter);
+        default:
+            break;
     }
     if (object.is_none()) {
         item.type = types::none();
@@ -204,7 +251,8 @@ KernelArguments::Item KernelArguments::convert(nb::handle object, size_t paramet
         return item;
     }
     if (route.route == Route::Bytes && PyObject_HasAttrString(object.ptr(), "strides") &&
-        !PyObject_HasAttrString(object.ptr(), "item_size_of_scalar") && Py_TYPE(object.ptr()) != nullptr) {
+        !PyObject_HasAttrString(object.ptr(), "item_size_of_scalar") &&
+        Py_TYPE(object.ptr()) != nullptr) {
         Item host = host_array(object, parameter, true, true);
         if (host.type) return host;
     }
@@ -218,14 +266,15 @@ KernelArguments::Item KernelArguments::array(nb::handle object, size_t parameter
     argument.buffer = a.buffer();
     argument.address = a.data();
     argument.owner = nb::borrow(object);
-    Layout layout{a.shape(), a.strides()};
+    Layout layout{{a.shape().begin(), a.shape().end()}, {a.strides().begin(), a.strides().end()}};
     Item item;
     item.source = Item::Source::Array;
     item.index = arrays_.size();
     bool small = narrow(layout.shape, layout.strides, static_cast<int64_t>(a.itemsize()));
     char order = layout_of(layout.shape, layout.strides, static_cast<int64_t>(a.itemsize()));
     if (a.dtype() == core::DType::Void) {
-        std::string element = nb::cast<std::string>(convert_.attr("element_code")(object.attr("dtype")));
+        std::string element =
+            nb::cast<std::string>(convert_.attr("element_code")(object.attr("dtype")));
         item.type = jit::types::array(jit::types::parse(element), a.ndim(), order, false, small);
     } else {
         item.type = array_type(a.dtype(), a.ndim(), order, false, small);
@@ -235,7 +284,8 @@ KernelArguments::Item KernelArguments::array(nb::handle object, size_t parameter
     return item;
 }
 
-KernelArguments::Item KernelArguments::host_array(nb::handle object, size_t parameter, bool copy_in, bool copy_out) {
+KernelArguments::Item KernelArguments::host_array(nb::handle object, size_t parameter, bool copy_in,
+                                                  bool copy_out) {
     auto view = std::make_unique<StridedView>();
     Item item;
     if (!view->take(object)) return item;
@@ -265,7 +315,8 @@ KernelArguments::Item KernelArguments::host_array(nb::handle object, size_t para
     bool small = narrow(layout.shape, layout.strides, itemsize);
     int ndim = view->ndim();
     if (dtype == core::DType::Void) {
-        std::string element = nb::cast<std::string>(convert_.attr("element_code")(object.attr("dtype")));
+        std::string element =
+            nb::cast<std::string>(convert_.attr("element_code")(object.attr("dtype")));
         item.type = jit::types::array(jit::types::parse(element), ndim, order, readonly, small);
     } else {
         item.type = array_type(dtype, ndim, order, readonly, small);
@@ -284,7 +335,8 @@ KernelArguments::Item KernelArguments::other(nb::handle object, size_t parameter
     nb::tuple parts = nb::cast<nb::tuple>(converted);
     std::string kind = nb::cast<std::string>(parts[0]);
     if (kind == "hint") {
-        Item item = host_array(parts[1], parameter, nb::cast<bool>(parts[2]), nb::cast<bool>(parts[3]));
+        Item item =
+            host_array(parts[1], parameter, nb::cast<bool>(parts[2]), nb::cast<bool>(parts[3]));
         return item.type ? item : convert(parts[1], parameter);
     }
     if (kind == "bytes") {
@@ -298,8 +350,10 @@ KernelArguments::Item KernelArguments::other(nb::handle object, size_t parameter
     Item item = convert(parts[1], parameter);
     if (kind == "named") {
         std::vector<std::string> names;
-        for (nb::handle name : nb::cast<nb::tuple>(parts[3])) names.push_back(nb::cast<std::string>(name));
-        item.type = jit::types::named_tuple(nb::cast<std::string>(parts[2]), std::move(names), item.type->items);
+        for (nb::handle name : nb::cast<nb::tuple>(parts[3]))
+            names.push_back(nb::cast<std::string>(name));
+        item.type = jit::types::named_tuple(nb::cast<std::string>(parts[2]), std::move(names),
+                                            item.type->items);
     }
     return item;
 }
@@ -308,7 +362,8 @@ void* KernelArguments::keep(const void* bytes, size_t nbytes, size_t align) {
     size_t at = (used_ + align - 1) / align * align;
     uint8_t* place = inline_ + at;
     if (at + nbytes > sizeof inline_) {
-        blocks_.push_back(std::make_unique<std::max_align_t[]>(nbytes / sizeof(std::max_align_t) + 1));
+        blocks_.push_back(
+            std::make_unique<std::max_align_t[]>(nbytes / sizeof(std::max_align_t) + 1));
         place = reinterpret_cast<uint8_t*>(blocks_.back().get());
     } else {
         used_ = at + nbytes;
@@ -321,7 +376,8 @@ void KernelArguments::pack(const std::vector<TypeRef>& parameters) {
     pointers_.reserve(parameters.size() + 2);
     for (size_t i = 0; i < parameters.size(); ++i) {
         jit::Layout layout = jit::layout_of(parameters[i]);
-        auto* place = static_cast<uint8_t*>(keep(nullptr, layout.size, std::max<size_t>(layout.align, 1)));
+        auto* place =
+            static_cast<uint8_t*>(keep(nullptr, layout.size, std::max<size_t>(layout.align, 1)));
         write(top_[i], parameters[i], place);
         pointers_.push_back(place);
     }
@@ -329,7 +385,9 @@ void KernelArguments::pack(const std::vector<TypeRef>& parameters) {
 
 void KernelArguments::write(const Item& item, TypeRef type, uint8_t* out) const {
     auto mismatch = [&] {
-        core::throw_error(core::ErrorKind::TypeMismatch, "kernel argument: No conversion from {} to {}", item.type->text, type->text);
+        core::throw_error(core::ErrorKind::TypeMismatch,
+                          "kernel argument: No conversion from {} to {}", item.type->text,
+                          type->text);
     };
     switch (item.source) {
         case Item::Source::None:
@@ -365,7 +423,17 @@ void KernelArguments::write(const Item& item, TypeRef type, uint8_t* out) const 
             return;
         }
         case Item::Source::Array:
-            if (type->kind != TypeKind::Array || type->element != item.type->element || type->ndim != item.type->ndim) mismatch();
+            if (type->kind != TypeKind::Array || type->element != item.type->element ||
+                type->ndim != item.type->ndim)
+                mismatch();
+            if (type->layout != 'A' && type->layout != item.type->layout) {
+                const Layout& own = layouts_[item.index];
+                bool fits = contiguous(own.shape.data(), own.strides.data(), type->ndim,
+                                       static_cast<int64_t>(jit::layout_of(type->element).size),
+                                       type->layout == 'F');
+                if (!fits && item.type->layout != 'C') mismatch();
+                if (!fits && type->layout == 'F' && type->ndim > 1) mismatch();
+            }
             write_array(arrays_[item.index], type, out);
             return;
         case Item::Source::Bytes: {

@@ -47,13 +47,13 @@ class StridedView {
 // One array among the arguments.
 struct ArrayArgument {
     core::DevicePtr address = 0;
-    core::BufferPtr buffer;                 // device memory, if known
-    std::unique_ptr<StridedView> host;      // host memory: to be copied, or used in place
-    nb::object owner;                       // of `host`
-    nb::object target;                      // copy the contents of `owner` there afterwards
+    core::BufferPtr buffer;             // device memory, if known
+    std::unique_ptr<StridedView> host;  // host memory: to be copied, or used in place
+    nb::object owner;                   // of `host`
+    nb::object target;                  // copy the contents of `owner` there afterwards
     size_t parameter = 0;
     bool copy_in = true, copy_out = true;
-    core::BufferPtr staged;                 // its device copy
+    core::BufferPtr staged;  // its device copy
 };
 
 // The arguments of one launch. `types` decides which specialisation runs; pack() writes the bytes.
@@ -66,8 +66,8 @@ class KernelArguments {
     const std::vector<jit::TypeRef>& types() const { return types_; }
     std::vector<ArrayArgument>& arrays() { return arrays_; }
 
-    // Gives each parameter its bytes, by the layout of `parameters` (same shapes as types(), numbers
-    // may differ: they convert). Arrays must have their addresses.
+    // Gives each parameter its bytes, by the layout of `parameters` (same shapes as types(),
+    // numbers may differ: they convert). Arrays must have their addresses.
     void pack(const std::vector<jit::TypeRef>& parameters);
     std::vector<void*>& pointers() { return pointers_; }
     // An address that holds `nbytes` at `bytes` until this is dropped.
@@ -76,12 +76,22 @@ class KernelArguments {
   private:
     struct Item {
         jit::TypeRef type = nullptr;
-        enum class Source : uint8_t { Integer, Real, Complex, Array, Tuple, Bytes, None } source = Source::None;
+        enum class Source : uint8_t {
+            Integer,
+            Real,
+            Complex,
+            Array,
+            Tuple,
+            Bytes,
+            None
+        } source = Source::None;
         union {
             int64_t integer = 0;
             double real;
-            struct { double re, im; } complex;
-            size_t index;               // of arrays_, bytes_ or the first of `count` items_
+            struct {
+                double re, im;
+            } complex;
+            size_t index;  // of arrays_, bytes_ or the first of `count` items_
         };
         size_t count = 0;
     };
@@ -100,7 +110,7 @@ class KernelArguments {
     struct Layout {
         std::vector<int64_t> shape, strides;
     };
-    std::vector<Layout> layouts_;           // of arrays_
+    std::vector<Layout> layouts_;  // of arrays_
     std::vector<nb::object> bytes_;
     std::vector<void*> pointers_;
     std::vector<std::unique_ptr<std::max_align_t[]>> blocks_;

@@ -1,6 +1,8 @@
 // Launches of translated kernels.
 #include "bindings/jit_launch.h"
 
+#include <nanobind/stl/shared_ptr.h>
+
 #include <cstring>
 
 #include "core/env.h"
@@ -10,7 +12,7 @@
 namespace trilane::bindings {
 namespace {
 
-constexpr size_t kSmallStage = 64 * 1024;   // host arrays below this in all travel together
+constexpr size_t kSmallStage = 64 * 1024;  // host arrays below this in all travel together
 
 // The cpu device reads host memory where it lies; with checks, arrays get tracked copies.
 bool uses_host_memory(const core::ContextPtr& context) {
@@ -95,7 +97,8 @@ class Staging {
 
 }  // namespace
 
-void KernelDispatcher::add(const std::vector<std::string>& codes, std::shared_ptr<Variant> variant) {
+void KernelDispatcher::add(const std::vector<std::string>& codes,
+                           std::shared_ptr<Variant> variant) {
     Entry entry{variant->function->context()->index(), {}, std::move(variant)};
     for (const std::string& code : codes) entry.types.push_back(jit::types::parse(code));
     entries_.push_back(std::move(entry));
@@ -106,22 +109,25 @@ std::shared_ptr<Variant> KernelDispatcher::find(const KernelArguments& arguments
     for (const Entry& entry : entries_)
         if (entry.device == device && entry.types == arguments.types()) return entry.variant;
     nb::list codes;
-    for (jit::TypeRef type : arguments.types()) codes.append(nb::str(jit::types::code(type).c_str()));
+    for (jit::TypeRef type : arguments.types())
+        codes.append(nb::str(jit::types::code(type).c_str()));
     nb::object made = owner_.attr("compile_for")(codes, device);
     return nb::cast<std::shared_ptr<Variant>>(made);
 }
 
 void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple) {
     core::LaunchConfig config = given;
-    const core::ContextPtr context = config.stream ? config.stream->context() : core::current_context();
+    const core::ContextPtr context =
+        config.stream ? config.stream->context() : core::current_context();
     if (!config.stream) config.stream = core::current_stream(context);
     bool place = uses_host_memory(context);
     KernelArguments arguments(owner_, place);
     for (nb::handle object : nb::borrow<nb::tuple>(tuple)) arguments.add(object);
     std::shared_ptr<Variant> variant = find(arguments, context->index());
     if (arguments.types().size() != variant->parameters.size())
-        core::throw_error(core::ErrorKind::TypeMismatch, "{}: wrong number of arguments: got {}, expected {}",
-                          variant->function->name(), arguments.types().size(), variant->parameters.size());
+        core::throw_error(
+            core::ErrorKind::TypeMismatch, "{}: wrong number of arguments: got {}, expected {}",
+            variant->function->name(), arguments.types().size(), variant->parameters.size());
     config.cooperative |= variant->cooperative;
     Staging staging(arguments.arrays(), variant->writes, config.stream);
     if (!place) staging.copy_in();
@@ -143,14 +149,16 @@ void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple)
     jit::Failure raised;
     {
         nb::gil_scoped_release unlocked;
-        core::launch_packed(*variant->function, config, arguments.pointers().data(), arguments.pointers().size());
+        core::launch_packed(*variant->function, config, arguments.pointers().data(),
+                            arguments.pointers().size());
         if (failure) core::copy_to_host(&raised, *failure, 0, sizeof raised, config.stream, true);
     }
     if (!place) staging.copy_out();
     for (const ArrayArgument& a : arguments.arrays())
         if (a.target.is_valid() && staging.written(a)) owner_.attr("copy_back")(a.target, a.owner);
     if (raised.site != 0)
-        variant->failures(raised.site - 1, nb::make_tuple(raised.block[0], raised.block[1], raised.block[2]),
+        variant->failures(raised.site - 1,
+                          nb::make_tuple(raised.block[0], raised.block[1], raised.block[2]),
                           nb::make_tuple(raised.thread[0], raised.thread[1], raised.thread[2]));
 }
 

@@ -17,7 +17,7 @@ struct Variant {
     core::FunctionPtr function;
     uint64_t writes = 0;
     bool raises = false, dynamic_shared = false, cooperative = false;
-    nb::object failures;        // called with (site, block, thread) when the kernel raised
+    nb::object failures;  // called with (site, block, thread) when the kernel raised
 };
 
 // The compiled side of an @cuda.jit function. Threads: the GIL guards the list.
@@ -27,7 +27,9 @@ class KernelDispatcher {
     explicit KernelDispatcher(nb::object owner) : owner_(std::move(owner)) {}
     void add(const std::vector<std::string>& codes, std::shared_ptr<Variant> variant);
     // Whatever the argument types, run `variant`, converting numbers: kernels with one signature.
-    void specialise(std::shared_ptr<Variant> variant, int device) { only_ = std::move(variant), only_device_ = device; }
+    void specialise(std::shared_ptr<Variant> variant, int device) {
+        only_ = std::move(variant), only_device_ = device;
+    }
     void launch(const core::LaunchConfig& config, nb::handle arguments);
     nb::object owner() const { return owner_; }
 

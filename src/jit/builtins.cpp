@@ -8,8 +8,11 @@ namespace trilane::jit {
 
 Int128 Compiler::static_integer(const Value& value, const Node& node, const char* what) const {
     if (const Int128* known = value.integer_constant()) return *known;
-    typing(node, fmt::format("{} must be a compile-time integer, got {}: a literal, a global or a closure variable",
-                             what, value.type->text));
+    typing(
+        node,
+        fmt::format(
+            "{} must be a compile-time integer, got {}: a literal, a global or a closure variable",
+            what, value.type->text));
 }
 
 TypeRef Compiler::dtype_argument(const Value& value, const Node& node) const {
@@ -27,7 +30,8 @@ TypeRef Compiler::dtype_argument(const Value& value, const Node& node) const {
         if (value.type->name == "bool") return types::boolean();
         if (value.type->name == "complex") return types::complex(128);
     }
-    typing(node, fmt::format("a dtype is expected here, got {}", value.type ? value.type->text : "nothing"));
+    typing(node, fmt::format("a dtype is expected here, got {}",
+                             value.type ? value.type->text : "nothing"));
 }
 
 std::vector<int64_t> Compiler::static_shape(const Value& value, const Node& node) const {
@@ -39,7 +43,10 @@ std::vector<int64_t> Compiler::static_shape(const Value& value, const Node& node
     };
     if (value.is(TypeKind::Tuple)) {
         if (value.items.size() != value.type->items.size())
-            typing(node, fmt::format("the shape of a shared or local array must be known at compile time, got {}", value.type->text));
+            typing(node,
+                   fmt::format(
+                       "the shape of a shared or local array must be known at compile time, got {}",
+                       value.type->text));
         for (const Value& item : value.items) add(item);
     } else {
         add(value);
@@ -55,14 +62,18 @@ bool Compiler::python_builtin(const std::string& name, Arguments& args, Value& r
     if (name == "min" || name == "max") return result = minmax(name, args), true;
     if (name == "len") {
         Value v = take(args, name, {"obj"}, 1)[0];
-        if (v.is(TypeKind::Tuple)) return result = integer(static_cast<Int128>(v.type->items.size())), true;
-        if (v.is(TypeKind::Str)) return result = integer(static_cast<Int128>(std::get<std::string>(*v.constant).size())), true;
+        if (v.is(TypeKind::Tuple))
+            return result = integer(static_cast<Int128>(v.type->items.size())), true;
+        if (v.is(TypeKind::Str))
+            return result = integer(static_cast<Int128>(std::get<std::string>(*v.constant).size())),
+                   true;
         if (v.is(TypeKind::Range)) {
             result = make(types::int64(), sequence(v, node).length);
             result.nonneg = true;
             return true;
         }
-        if (!v.is(TypeKind::Array) || v.type->ndim == 0) no_function(node, "Function(<built-in function len>)", {v});
+        if (!v.is(TypeKind::Array) || v.type->ndim == 0)
+            no_function(node, "Function(<built-in function len>)", {v});
         result = make(types::int64(), fmt::format("(long long){}.shape[0]", spill(v).code), true);
         result.nonneg = true;
         return true;
@@ -83,15 +94,18 @@ bool Compiler::python_builtin(const std::string& name, Arguments& args, Value& r
         Value v = given[0];
         if (name == "complex" && given.size() <= 2) {
             bool single = std::all_of(given.begin(), given.end(), [](const Value& x) {
-                return (x.is(TypeKind::Float) && x.type->bits == 32) || (x.is(TypeKind::Complex) && x.type->bits == 64);
+                return (x.is(TypeKind::Float) && x.type->bits == 32) ||
+                       (x.is(TypeKind::Complex) && x.type->bits == 64);
             });
             return result = call_dtype(single ? "complex64" : "complex128", args), true;
         }
         if (given.size() != 1) typing(node, fmt::format("{}() takes one argument", name));
         if (name == "bool") return result = truth(v, node), true;
         if (!v.type->real()) no_function(node, fmt::format("class({})", name), {v});
-        if (name == "int") result = v.type->integer() ? v : as(v, types::int64(), node);
-        else result = v.is(TypeKind::Float) ? v : as(v, types::float64(), node);
+        if (name == "int")
+            result = v.type->integer() ? v : as(v, types::int64(), node);
+        else
+            result = v.is(TypeKind::Float) ? v : as(v, types::float64(), node);
         return true;
     }
     if (name == "divmod") {
@@ -107,13 +121,16 @@ bool Compiler::python_builtin(const std::string& name, Arguments& args, Value& r
     }
     if (name == "sum") {
         auto v = take(args, name, {"iterable", "start"}, 1);
-        if (!v[0].is(TypeKind::Tuple)) no_function(node, "Function(<built-in function sum>)", {v[0]});
+        if (!v[0].is(TypeKind::Tuple))
+            no_function(node, "Function(<built-in function sum>)", {v[0]});
         Value tuple = spill(v[0]);
         result = v[1].type ? v[1] : integer(0);
-        for (size_t i = 0; i < tuple.type->items.size(); ++i) result = binary("+", result, item_of(tuple, i), node);
+        for (size_t i = 0; i < tuple.type->items.size(); ++i)
+            result = binary("+", result, item_of(tuple, i), node);
         return true;
     }
-    if (name == "tuple" && given.size() == 1 && given[0].is(TypeKind::Tuple)) return result = given[0], true;
+    if (name == "tuple" && given.size() == 1 && given[0].is(TypeKind::Tuple))
+        return result = given[0], true;
     if (name == "slice") {
         std::vector<Value> parts = given;
         if (parts.size() == 1) parts.insert(parts.begin(), none());
@@ -134,7 +151,8 @@ bool Compiler::iterator_builtin(const std::string& name, Arguments& args, Value&
     };
     if (name == "enumerate") {
         auto v = take(args, name, {"iterable", "start"}, 1);
-        return iterator("enumerate", {v[0], v[1].type ? as(v[1], types::int64(), *args.node) : integer(0)});
+        return iterator("enumerate",
+                        {v[0], v[1].type ? as(v[1], types::int64(), *args.node) : integer(0)});
     }
     if (name == "zip") return iterator("zip", args.positional);
     if (name == "reversed") return iterator("reversed", {take(args, name, {"sequence"}, 1)[0]});
@@ -143,7 +161,8 @@ bool Compiler::iterator_builtin(const std::string& name, Arguments& args, Value&
         if (extents.size() == 1 && extents[0].is(TypeKind::Tuple)) {
             Value shape = spill(extents[0]);
             extents.clear();
-            for (size_t i = 0; i < shape.type->items.size(); ++i) extents.push_back(item_of(shape, i));
+            for (size_t i = 0; i < shape.type->items.size(); ++i)
+                extents.push_back(item_of(shape, i));
         }
         return iterator("ndindex", std::move(extents));
     }
@@ -158,18 +177,21 @@ bool Compiler::iterator_builtin(const std::string& name, Arguments& args, Value&
 
 Value Compiler::range_call(Arguments& args) {
     std::vector<Value>& v = args.positional;
-    if (v.empty() || v.size() > 3 || !args.named.empty()) typing(*args.node, "range() takes 1 to 3 positional arguments");
+    if (v.empty() || v.size() > 3 || !args.named.empty())
+        typing(*args.node, "range() takes 1 to 3 positional arguments");
     TypeRef type = nullptr;
     bool small = true, natural = true;
     for (const Value& x : v) {
         if (!x.type->integer() && !x.is(TypeKind::Bool)) no_function(*args.node, "class(range)", v);
-        small &= x.is(TypeKind::Bool) || x.type->bits <= 16 || (x.is(TypeKind::Int) && x.type->bits <= 32);
+        small &= x.is(TypeKind::Bool) || x.type->bits <= 16 ||
+                 (x.is(TypeKind::Int) && x.type->bits <= 32);
         natural &= x.is(TypeKind::UInt) && x.type->bits == 64;
     }
     type = small ? types::int32() : natural ? types::uint64() : types::int64();
     Value start = v.size() > 1 ? v[0] : integer(0), stop = v.size() > 1 ? v[1] : v[0];
     Value step = v.size() > 2 ? v[2] : integer(1);
-    if (const Int128* known = step.integer_constant(); known && *known == 0) typing(*args.node, "range() arg 3 must not be zero");
+    if (const Int128* known = step.integer_constant(); known && *known == 0)
+        typing(*args.node, "range() arg 3 must not be zero");
     Value range;
     range.type = types::special(TypeKind::Range, "range_state_" + type->text);
     for (Value* part : {&start, &stop, &step}) {
@@ -190,16 +212,21 @@ Value Compiler::minmax(const std::string& name, Arguments& args) {
         items.clear();
         for (size_t i = 0; i < tuple.type->items.size(); ++i) items.push_back(item_of(tuple, i));
     }
-    if (items.empty() || !args.named.empty()) typing(*args.node, fmt::format("{}() of these arguments is not defined", name));
+    if (items.empty() || !args.named.empty())
+        typing(*args.node, fmt::format("{}() of these arguments is not defined", name));
     for (const Value& item : items)
-        if (!item.type->real()) no_function(*args.node, fmt::format("Function(<built-in function {}>)", name), items);
+        if (!item.type->real())
+            no_function(*args.node, fmt::format("Function(<built-in function {}>)", name), items);
     Value best = items[0];
     for (size_t i = 1; i < items.size(); ++i) {
         TypeRef type = promote(best.type, items[i].type);
-        bool nonneg = name == "max" ? best.nonneg || items[i].nonneg : best.nonneg && items[i].nonneg;
+        bool nonneg =
+            name == "max" ? best.nonneg || items[i].nonneg : best.nonneg && items[i].nonneg;
         bool stable = best.stable && items[i].stable;
-        best = make(type, fmt::format("tl::{}({}, {})", name == "min" ? "least" : "greatest", cast(best, type, *args.node),
-                                      cast(items[i], type, *args.node)), stable);
+        best = make(type,
+                    fmt::format("tl::{}({}, {})", name == "min" ? "least" : "greatest",
+                                cast(best, type, *args.node), cast(items[i], type, *args.node)),
+                    stable);
         best.nonneg = nonneg;
     }
     return best;
@@ -211,9 +238,13 @@ Value Compiler::round_call(Arguments& args) {
     if (!v[0].type->real()) no_function(node, "Function(<built-in function round>)", {v[0]});
     if (v[0].type->integer()) return v[0];
     bool digits = v[1].type && !v[1].is_none();
-    if (!digits) return make(types::int64(), fmt::format("(long long)rint((double)({}))", v[0].code), v[0].stable);
+    if (!digits)
+        return make(types::int64(), fmt::format("(long long)rint((double)({}))", v[0].code),
+                    v[0].stable);
     Value x = v[0].is(TypeKind::Float) ? v[0] : as(v[0], types::float64(), node);
-    return make(x.type, fmt::format("tl::round_digits({}, {})", x.code, cast(v[1], types::int64(), node)), x.stable && v[1].stable);
+    return make(x.type,
+                fmt::format("tl::round_digits({}, {})", x.code, cast(v[1], types::int64(), node)),
+                x.stable && v[1].stable);
 }
 
 Value Compiler::print(Arguments& args) {
@@ -229,11 +260,21 @@ Value Compiler::print(Arguments& args) {
                 for (char c : text) format += c == '%' ? std::string("%%") : std::string(1, c);
                 return;
             }
-            case TypeKind::None: format += "None"; return;
-            case TypeKind::Bool: argument("%s", fmt::format("({} ? \"True\" : \"False\")", v.code)); return;
-            case TypeKind::Int: argument("%lld", fmt::format("(long long)({})", v.code)); return;
-            case TypeKind::UInt: argument("%llu", fmt::format("(unsigned long long)({})", v.code)); return;
-            case TypeKind::Float: argument("%f", fmt::format("(double)({})", v.code)); return;
+            case TypeKind::None:
+                format += "None";
+                return;
+            case TypeKind::Bool:
+                argument("%s", fmt::format("({} ? \"True\" : \"False\")", v.code));
+                return;
+            case TypeKind::Int:
+                argument("%lld", fmt::format("(long long)({})", v.code));
+                return;
+            case TypeKind::UInt:
+                argument("%llu", fmt::format("(unsigned long long)({})", v.code));
+                return;
+            case TypeKind::Float:
+                argument("%f", fmt::format("(double)({})", v.code));
+                return;
             case TypeKind::Complex: {
                 Value c = spill(v);
                 argument("(%f", fmt::format("(double){}.re", c.code));
@@ -255,7 +296,8 @@ Value Compiler::print(Arguments& args) {
                 format += v.type->items.size() == 1 ? ",)" : ")";
                 return;
             }
-            default: break;
+            default:
+                break;
         }
         if (v.is(TypeKind::Static) && v.type->name == "format string") {
             for (const Value& part : v.items) add(part);
@@ -280,12 +322,15 @@ Value Compiler::print(Arguments& args) {
 bool Compiler::operator_builtin(const std::string& name, Arguments& args, Value& result) {
     if (!name.starts_with("operator.")) return false;
     static const std::map<std::string, std::string> binaries = {
-        {"add", "+"}, {"sub", "-"}, {"mul", "*"}, {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"},
-        {"pow", "**"}, {"and_", "&"}, {"or_", "|"}, {"xor", "^"}, {"lshift", "<<"}, {"rshift", ">>"},
-        {"iadd", "+"}, {"isub", "-"}, {"imul", "*"}, {"itruediv", "/"}, {"ifloordiv", "//"}, {"imod", "%"}};
-    static const std::map<std::string, std::string> comparisons = {{"eq", "=="}, {"ne", "!="}, {"lt", "<"}, {"le", "<="},
-                                                                   {"gt", ">"}, {"ge", ">="}, {"is_", "is"}, {"is_not", "is not"}};
-    static const std::map<std::string, std::string> unaries = {{"neg", "-"}, {"pos", "+"}, {"invert", "~"}, {"inv", "~"}, {"not_", "not"}};
+        {"add", "+"},      {"sub", "-"},        {"mul", "*"},  {"truediv", "/"}, {"floordiv", "//"},
+        {"mod", "%"},      {"pow", "**"},       {"and_", "&"}, {"or_", "|"},     {"xor", "^"},
+        {"lshift", "<<"},  {"rshift", ">>"},    {"iadd", "+"}, {"isub", "-"},    {"imul", "*"},
+        {"itruediv", "/"}, {"ifloordiv", "//"}, {"imod", "%"}};
+    static const std::map<std::string, std::string> comparisons = {
+        {"eq", "=="}, {"ne", "!="}, {"lt", "<"},   {"le", "<="},
+        {"gt", ">"},  {"ge", ">="}, {"is_", "is"}, {"is_not", "is not"}};
+    static const std::map<std::string, std::string> unaries = {
+        {"neg", "-"}, {"pos", "+"}, {"invert", "~"}, {"inv", "~"}, {"not_", "not"}};
     std::string op = name.substr(9);
     const Node& node = *args.node;
     if (auto at = binaries.find(op); at != binaries.end()) {
@@ -296,7 +341,8 @@ bool Compiler::operator_builtin(const std::string& name, Arguments& args, Value&
         auto v = take(args, op, {"a", "b"}, 2);
         return result = compare_one(at->second, v[0], v[1], node), true;
     }
-    if (auto at = unaries.find(op); at != unaries.end()) return result = unary(at->second, take(args, op, {"a"}, 1)[0], node), true;
+    if (auto at = unaries.find(op); at != unaries.end())
+        return result = unary(at->second, take(args, op, {"a"}, 1)[0], node), true;
     if (op == "truth") return result = truth(take(args, op, {"a"}, 1)[0], node), true;
     if (op == "abs") return python_builtin("abs", args, result);
     if (op == "getitem") {

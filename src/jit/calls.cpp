@@ -28,9 +28,11 @@ Arguments Compiler::arguments(const Node& node) {
         if (kid->kind == NodeKind::Keyword) {
             args.named.emplace_back(kid->text, std::move(values[i]));
         } else if (kid->kind == NodeKind::Starred) {
-            if (!values[i].is(TypeKind::Tuple)) typing(*kid, fmt::format("*{} is not a tuple", values[i].type->text));
+            if (!values[i].is(TypeKind::Tuple))
+                typing(*kid, fmt::format("*{} is not a tuple", values[i].type->text));
             Value tuple = values[i].items.empty() ? spill(values[i]) : values[i];
-            for (size_t k = 0; k < tuple.type->items.size(); ++k) args.positional.push_back(item_of(tuple, k));
+            for (size_t k = 0; k < tuple.type->items.size(); ++k)
+                args.positional.push_back(item_of(tuple, k));
         } else {
             args.positional.push_back(std::move(values[i]));
         }
@@ -40,13 +42,15 @@ Arguments Compiler::arguments(const Node& node) {
 
 Value Compiler::call(const Node& node) {
     Value callee = visit(*node.kid(0));
-    if (!callee.is(TypeKind::Static)) typing(node, fmt::format("{} is not callable", callee.type->text));
+    if (!callee.is(TypeKind::Static))
+        typing(node, fmt::format("{} is not callable", callee.type->text));
     Arguments args = arguments(node);
     const std::string& name = callee.type->name;
     if (name.starts_with("function:")) {
         int index = std::stoi(name.substr(9));
         std::vector<Value> captured;
-        for (const std::string& variable : program_.unit.functions[static_cast<size_t>(index)].captured) {
+        for (const std::string& variable :
+             program_.unit.functions[static_cast<size_t>(index)].captured) {
             Node read;
             read = Node{};
             read.kind = NodeKind::Local;
@@ -66,17 +70,24 @@ std::vector<Value> Compiler::take(Arguments& args, const std::string& name,
                                   std::initializer_list<const char*> names, size_t required) const {
     std::vector<Value> values(names.size());
     if (args.positional.size() > names.size())
-        typing(*args.node, fmt::format("{}() takes {} positional arguments but {} were given", name, names.size(), args.positional.size()));
+        typing(*args.node, fmt::format("{}() takes {} positional arguments but {} were given", name,
+                                       names.size(), args.positional.size()));
     for (size_t i = 0; i < args.positional.size(); ++i) values[i] = args.positional[i];
     for (const auto& [key, value] : args.named) {
         auto at = std::find_if(names.begin(), names.end(), [&](const char* n) { return key == n; });
-        if (at == names.end()) typing(*args.node, fmt::format("{}() got an unexpected keyword argument '{}'", name, key));
+        if (at == names.end())
+            typing(*args.node,
+                   fmt::format("{}() got an unexpected keyword argument '{}'", name, key));
         Value& slot = values[static_cast<size_t>(at - names.begin())];
-        if (slot.type) typing(*args.node, fmt::format("{}() got multiple values for argument '{}'", name, key));
+        if (slot.type)
+            typing(*args.node,
+                   fmt::format("{}() got multiple values for argument '{}'", name, key));
         slot = value;
     }
     for (size_t i = 0; i < required; ++i)
-        if (!values[i].type) typing(*args.node, fmt::format("{}() missing required argument '{}'", name, names.begin()[i]));
+        if (!values[i].type)
+            typing(*args.node,
+                   fmt::format("{}() missing required argument '{}'", name, names.begin()[i]));
     return values;
 }
 
@@ -84,8 +95,11 @@ std::vector<Value> Compiler::bind(const FunctionTree& f, Arguments& args) {
     size_t count = f.parameters.size(), fixed = f.star_args ? count - 1 : count;
     std::vector<Value> values(count);
     size_t given = args.positional.size();
-    auto wrong = [&](const std::string& what) { typing(*args.node, fmt::format("{}() {}", f.name, what)); };
-    if (given > fixed && !f.star_args) wrong(fmt::format("takes {} positional arguments but {} were given", fixed, given));
+    auto wrong = [&](const std::string& what) {
+        typing(*args.node, fmt::format("{}() {}", f.name, what));
+    };
+    if (given > fixed && !f.star_args)
+        wrong(fmt::format("takes {} positional arguments but {} were given", fixed, given));
     for (size_t i = 0; i < std::min(given, fixed); ++i) values[i] = args.positional[i];
     if (f.star_args) {
         Value rest;
@@ -99,15 +113,18 @@ std::vector<Value> Compiler::bind(const FunctionTree& f, Arguments& args) {
         values[fixed] = std::move(rest);
     }
     for (const auto& [name, value] : args.named) {
-        auto at = std::find(f.parameters.begin(), f.parameters.begin() + static_cast<long>(fixed), name);
-        if (at == f.parameters.begin() + static_cast<long>(fixed)) wrong(fmt::format("got an unexpected keyword argument '{}'", name));
+        auto at =
+            std::find(f.parameters.begin(), f.parameters.begin() + static_cast<long>(fixed), name);
+        if (at == f.parameters.begin() + static_cast<long>(fixed))
+            wrong(fmt::format("got an unexpected keyword argument '{}'", name));
         Value& slot = values[static_cast<size_t>(at - f.parameters.begin())];
         if (slot.type) wrong(fmt::format("got multiple values for argument '{}'", name));
         slot = value;
     }
     for (size_t i = 0; i < count; ++i) {
         if (values[i].type) continue;
-        if (!f.defaults[i]) wrong(fmt::format("missing a required argument: '{}'", f.parameters[i]));
+        if (!f.defaults[i])
+            wrong(fmt::format("missing a required argument: '{}'", f.parameters[i]));
         values[i] = visit(*f.defaults[i]);
     }
     return values;
@@ -130,7 +147,9 @@ Specialisation& Program::specialise(int function, std::vector<Value> arguments) 
     s.function = function;
     s.cuda_name = fmt::format("{}_{}", mangle(tree.name), specialisations.size());
     s.arguments = std::move(arguments);
-    if (++depth > 200) core::throw_error(core::ErrorKind::NotSupported, "jit: calls of device functions are nested too deep");
+    if (++depth > 200)
+        core::throw_error(core::ErrorKind::NotSupported,
+                          "jit: calls of device functions are nested too deep");
     Compiler(*this, tree, s, false).run();
     --depth;
     s.done = true;
@@ -158,7 +177,8 @@ Value Compiler::call_function(int index, Arguments& args, std::vector<Value> cap
         if (compile_time_argument(value)) continue;
         list += (list.empty() ? "" : ", ") + code_of(value);
     }
-    if (std::string hidden = program_.hidden_arguments(); !hidden.empty()) list += (list.empty() ? "" : ", ") + hidden;
+    if (std::string hidden = program_.hidden_arguments(); !hidden.empty())
+        list += (list.empty() ? "" : ", ") + hidden;
     auto through = [&](uint64_t mask) {
         uint64_t origin = 0;
         for (size_t i = 0; i < values.size(); ++i)
@@ -166,9 +186,11 @@ Value Compiler::call_function(int index, Arguments& args, std::vector<Value> cap
         return origin;
     };
     target_.writes |= through(s.done ? s.writes : ~uint64_t{0});
-    Value result = effect(s.result ? s.result : types::none(), fmt::format("{}({})", s.cuda_name, list));
+    Value result =
+        effect(s.result ? s.result : types::none(), fmt::format("{}({})", s.cuda_name, list));
     result.origin = through(s.done ? s.result_origin : ~uint64_t{0});
-    if (program_.raises) emit(fmt::format("if (tl_raised) {{ {} }}", kernel_ ? "return;" : kReturnNothing));
+    if (program_.raises)
+        emit(fmt::format("if (tl_raised) {{ {} }}", kernel_ ? "return;" : kReturnNothing));
     return result;
 }
 
@@ -182,7 +204,11 @@ Value Compiler::call_builtin(const std::string& name, Arguments& args) {
     if (name == "np.zeros" || name == "np.empty" || name == "np.ones" || name == "np.zeros_like" ||
         name == "np.array" || name == "np.empty_like" || name == "np.full" || name == "np.arange" ||
         name == "cuda.device_array" || name == "cuda.to_device")
-        unsupported(*args.node, fmt::format("{}: kernels do not allocate; use cuda.local.array or cuda.shared.array: it", name));
+        unsupported(
+            *args.node,
+            fmt::format(
+                "{}: kernels do not allocate; use cuda.local.array or cuda.shared.array: it",
+                name));
     unsupported(*args.node, "a call of " + name);
 }
 
@@ -193,12 +219,15 @@ Value Compiler::call_dtype(const std::string& name, Arguments& args) {
     if (args.positional.empty()) return as(integer(0), type, *args.node);
     if (args.positional.size() == 2 && type->kind == TypeKind::Complex) {
         TypeRef part = types::floating(type->bits / 2);
-        std::string re = cast(args.positional[0], part, *args.node), im = cast(args.positional[1], part, *args.node);
-        return make(type, fmt::format("{}{{{}, {}}}", cuda_type(type), re, im), args.positional[0].stable && args.positional[1].stable);
+        std::string re = cast(args.positional[0], part, *args.node),
+                    im = cast(args.positional[1], part, *args.node);
+        return make(type, fmt::format("{}{{{}, {}}}", cuda_type(type), re, im),
+                    args.positional[0].stable && args.positional[1].stable);
     }
     const Value& value = args.positional[0];
     if (args.positional.size() != 1 || !value.type->number() ||
-        (value.is(TypeKind::Complex) && type->kind != TypeKind::Complex && type->kind != TypeKind::Bool))
+        (value.is(TypeKind::Complex) && type->kind != TypeKind::Complex &&
+         type->kind != TypeKind::Bool))
         no_function(*args.node, fmt::format("class({})", name), args.positional);
     if (type->kind == TypeKind::Bool) return truth(value, *args.node);
     return as(value, type, *args.node);
@@ -214,7 +243,9 @@ Value Compiler::named_tuple(const Node& node, Arguments& args) {
         if (i < args.positional.size()) item = args.positional[i];
         for (const auto& [name, value] : args.named)
             if (name == names[i]) item = value;
-        if (!item.type) typing(*args.node, fmt::format("{}() missing a required argument: '{}'", node.text, names[i]));
+        if (!item.type)
+            typing(*args.node,
+                   fmt::format("{}() missing a required argument: '{}'", node.text, names[i]));
         tuple.origin |= item.origin;
         item_types.push_back(item.type);
         tuple.items.push_back(std::move(item));
@@ -238,7 +269,10 @@ Value Compiler::call_method(const Value& bound, Arguments& args) {
         return make(self.type, fmt::format("trilane::conj({})", self.code), self.stable);
     }
     if (name == "bit_count")
-        return make(types::int64(), fmt::format("(long long)__popcll((unsigned long long)tl::magnitude({}))", self.code), self.stable);
+        return make(
+            types::int64(),
+            fmt::format("(long long)__popcll((unsigned long long)tl::magnitude({}))", self.code),
+            self.stable);
     if (name == "item" && args.positional.empty()) {
         Value zero = integer(0), index;
         std::vector<TypeRef> item_types(static_cast<size_t>(self.type->ndim), types::int64());
@@ -257,23 +291,30 @@ Value Compiler::call_method(const Value& bound, Arguments& args) {
     if ((name == "ravel" || name == "reshape") && !contiguous)
         typing(node, fmt::format("{}() supports contiguous array only: {}", name, self.type->text));
     if (name == "ravel" || name == "reshape") {
-        Value shape = args.positional.empty() ? array_attribute(self, "size", node) : args.positional[0];
+        Value shape =
+            args.positional.empty() ? array_attribute(self, "size", node) : args.positional[0];
         std::vector<Value> extents;
-        if (name == "reshape" && args.positional.size() > 1) extents = args.positional;
+        if (name == "reshape" && args.positional.size() > 1)
+            extents = args.positional;
         else if (shape.is(TypeKind::Tuple))
-            for (size_t i = 0; i < shape.type->items.size(); ++i) extents.push_back(item_of(spill(shape), i));
-        else extents = {shape};
+            for (size_t i = 0; i < shape.type->items.size(); ++i)
+                extents.push_back(item_of(spill(shape), i));
+        else
+            extents = {shape};
         std::string text, known = "1";
         for (const Value& v : extents) {
             if (!v.type->integer()) typing(node, "reshape() takes integers");
-            if (!v.integer_constant() || *v.integer_constant() != -1) known += fmt::format(" * (long long)({})", v.code);
+            if (!v.integer_constant() || *v.integer_constant() != -1)
+                known += fmt::format(" * (long long)({})", v.code);
         }
-        TypeRef to = types::array(self.type->element, static_cast<int>(extents.size()), 'C', self.type->readonly, self.type->narrow);
+        TypeRef to = types::array(self.type->element, static_cast<int>(extents.size()), 'C',
+                                  self.type->readonly, self.type->narrow);
         const char* index = to->narrow ? "int" : "long long";
         for (const Value& v : extents) {
             bool rest = v.integer_constant() && *v.integer_constant() == -1;
-            text += fmt::format("{}({})({})", text.empty() ? "" : ", ", index,
-                                rest ? fmt::format("tl::count({}) / ({})", self.code, known) : v.code);
+            text +=
+                fmt::format("{}({})({})", text.empty() ? "" : ", ", index,
+                            rest ? fmt::format("tl::count({}) / ({})", self.code, known) : v.code);
         }
         Value v = make(to, fmt::format("{}{{{}.data, {{{}}}}}", cuda_type(to), self.code, text));
         v.origin = self.origin;
@@ -281,8 +322,10 @@ Value Compiler::call_method(const Value& bound, Arguments& args) {
     }
     if (name == "view") {
         TypeRef element = dtype_argument(take(args, "view", {"dtype"}, 1)[0], node);
-        if (!contiguous) typing(node, fmt::format("view() supports contiguous array only: {}", self.type->text));
-        TypeRef to = types::array(element, self.type->ndim, 'C', self.type->readonly, self.type->narrow);
+        if (!contiguous)
+            typing(node, fmt::format("view() supports contiguous array only: {}", self.type->text));
+        TypeRef to =
+            types::array(element, self.type->ndim, 'C', self.type->readonly, self.type->narrow);
         Value v = make(to, fmt::format("tl::viewed<{}>({})", cuda_type(to), self.code));
         v.origin = self.origin;
         return v;

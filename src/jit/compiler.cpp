@@ -17,10 +17,12 @@ bool compile_time(TypeRef type) {
         case TypeKind::Range:
         case TypeKind::Iterator:
         case TypeKind::Conflict:
-        case TypeKind::Dim3: return true;
+        case TypeKind::Dim3:
+            return true;
         case TypeKind::Tuple:
             return std::any_of(type->items.begin(), type->items.end(), compile_time);
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -49,7 +51,7 @@ State merge(const State& a, const State& b) {
     for (const auto& [name, variable] : b.variables) {
         auto [at, added] = all.variables.emplace(name, variable);
         if (!added) at->second = merge(at->second, variable);
-        if (added) at->second.constant.reset();   // zero on the other path
+        if (added) at->second.constant.reset();  // zero on the other path
     }
     for (auto& [name, variable] : all.variables)
         if (!b.variables.contains(name)) variable.constant.reset();
@@ -59,7 +61,8 @@ State merge(const State& a, const State& b) {
 std::string mangle(std::string_view name) {
     std::string out;
     for (unsigned char c : name) {
-        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        bool plain =
+            (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
         out += plain ? std::string(1, static_cast<char>(c)) : fmt::format("u{:02x}", c);
     }
     return out;
@@ -80,7 +83,8 @@ std::string c_escape(std::string_view text) {
 
 std::string float_text(double value, int bits) {
     const char* type = bits == 32 ? "(float)" : "";
-    if (std::isnan(value)) return fmt::format("({}__longlong_as_double(0x7ff8000000000000LL))", type);
+    if (std::isnan(value))
+        return fmt::format("({}__longlong_as_double(0x7ff8000000000000LL))", type);
     if (std::isinf(value))
         return fmt::format("({}{}__longlong_as_double(0x7ff0000000000000LL))", type,
                            value < 0 ? "-" : "");
@@ -101,7 +105,8 @@ void Compiler::line_mark(const Node& node) {
         out_ += "\n" + std::string(static_cast<size_t>(indent_) * 4, ' ');
         return;
     }
-    out_ += fmt::format("\n#line {}\n{}", node.line, std::string(static_cast<size_t>(indent_) * 4, ' '));
+    out_ += fmt::format("\n#line {}\n{}", node.line,
+                        std::string(static_cast<size_t>(indent_) * 4, ' '));
 }
 
 std::string Compiler::temporary() { return fmt::format("t{}", ++temporaries_); }
@@ -153,7 +158,8 @@ std::string Compiler::conversion_text(const State& from, const State& to) {
         if (compile_time(target.type) || compile_time(found->second.type)) continue;
         Value value = make(found->second.type, variable(name, found->second.type), true);
         Node nowhere;
-        text += fmt::format("{} = {}; ", variable(name, target.type), cast(value, target.type, nowhere));
+        text += fmt::format("{} = {}; ", variable(name, target.type),
+                            cast(value, target.type, nowhere));
     }
     return text;
 }
@@ -173,13 +179,15 @@ void Compiler::run() {
         returns_.clear();
         temporaries_ = 0;
         std::string parameters;
-        auto add = [&](const std::string& text) { parameters += (parameters.empty() ? "" : ", ") + text; };
+        auto add = [&](const std::string& text) {
+            parameters += (parameters.empty() ? "" : ", ") + text;
+        };
         std::string prologue;
         for (size_t i = 0; i < target_.arguments.size(); ++i) {
             const Value& argument = target_.arguments[i];
             bool captured = i >= function_.parameters.size();
-            const std::string& name =
-                captured ? function_.captured[i - function_.parameters.size()] : function_.parameters[i];
+            const std::string& name = captured ? function_.captured[i - function_.parameters.size()]
+                                               : function_.parameters[i];
             Variable v;
             v.type = argument.type;
             v.origin = argument.is(TypeKind::Array) || argument.is(TypeKind::Tuple) ||
@@ -213,8 +221,9 @@ void Compiler::run() {
             return_statement(end);
         }
         if (target_.unresolved && !target_.result)
-            typing(*function_.body, fmt::format("cannot infer the result of {}: every path of it calls {} again",
-                                                function_.name, function_.name));
+            typing(*function_.body,
+                   fmt::format("cannot infer the result of {}: every path of it calls {} again",
+                               function_.name, function_.name));
         if (target_.recursive && target_.result != before) continue;
         TypeRef result = target_.result ? target_.result : types::none();
         target_.result = result;
@@ -235,20 +244,23 @@ void Compiler::run() {
                 if (o.min_blocks > 0) bounds += fmt::format(", {}", o.min_blocks);
                 bounds += ")";
             }
-            head = fmt::format("extern \"C\" __global__ void{} {}({})", bounds, target_.cuda_name, parameters);
+            head = fmt::format("extern \"C\" __global__ void{} {}({})", bounds, target_.cuda_name,
+                               parameters);
         }
         std::string text;
         if (o.line_directives)
             text = fmt::format("#line {} \"{}\"\n", function_.first_line, c_escape(function_.file));
         text += head + " {" + prologue;
-        for (const auto& [place, storage] : storage_) text += " " + storage.substr(storage.find('/') + 1);
+        for (const auto& [place, storage] : storage_)
+            text += " " + storage.substr(storage.find('/') + 1);
         for (const auto& [name, variable_type] : declared_)
             text += fmt::format(" {} {}{{}};", cuda_type(variable_type), name);
         for (const auto& [mark, value] : returns_) {
             std::string code = returns ? " " + cast(value, result, *function_.body) : "";
             replace_all(out_, mark, fmt::format("return{};", code));
         }
-        replace_all(out_, kReturnNothing, returns ? fmt::format("return {}{{}};", type) : "return;");
+        replace_all(out_, kReturnNothing,
+                    returns ? fmt::format("return {}{{}};", type) : "return;");
         target_.text = text + out_ + "\n}\n";
         return;
     }
@@ -272,9 +284,10 @@ void Compiler::no_function(const Node& node, const std::string& name,
         types += (types.empty() ? "" : ", ") + text;
     }
     std::string source = source_of(function_, node);
-    typing(node, fmt::format("No implementation of function {} found for signature:\n\n >>> {}({}){}",
-                             name, name, types,
-                             source.empty() ? "" : fmt::format("\n\nin the expression: {}", source)));
+    typing(node,
+           fmt::format("No implementation of function {} found for signature:\n\n >>> {}({}){}",
+                       name, name, types,
+                       source.empty() ? "" : fmt::format("\n\nin the expression: {}", source)));
 }
 
 }  // namespace trilane::jit

@@ -23,13 +23,13 @@ namespace trilane::jit {
 struct Specialisation {
     int function = 0;
     std::string cuda_name;
-    std::vector<Value> arguments;       // types, and the value of compile-time arguments
-    TypeRef declared = nullptr;         // result that a signature asks for
-    TypeRef result = nullptr;           // null until a return has been seen
+    std::vector<Value> arguments;  // types, and the value of compile-time arguments
+    TypeRef declared = nullptr;    // result that a signature asks for
+    TypeRef result = nullptr;      // null until a return has been seen
     bool done = false;
     bool recursive = false;
-    bool unresolved = false;            // called itself before any result was known
-    uint64_t writes = 0;                // bits of its own parameters
+    bool unresolved = false;  // called itself before any result was known
+    uint64_t writes = 0;      // bits of its own parameters
     uint64_t result_origin = 0;
     std::string prototype, text;
 };
@@ -40,23 +40,23 @@ struct Program {
         : unit(unit), options(options) {}
     const Unit& unit;
     const TranslateOptions& options;
-    bool raises = false;                // some function has raise or assert
-    bool dynamic_shared = false;        // some function asks for dynamic shared memory
+    bool raises = false;          // some function has raise or assert
+    bool dynamic_shared = false;  // some function asks for dynamic shared memory
     // What functions take besides their own parameters, and what calls give them.
     std::string hidden_parameters(bool kernel) const;
     std::string hidden_arguments() const;
     bool cooperative = false;
     std::map<std::string, std::unique_ptr<Specialisation>> specialisations;  // by key
-    std::vector<Specialisation*> order; // callees first
-    std::vector<TypeRef> tuples;        // struct definitions needed, inner ones first
-    std::set<std::string> features;     // parts of the support text needed
-    std::map<const Node*, std::string> constant_arrays;   // name by node
-    std::string constants;              // their definitions
-    size_t constant_bytes = 0;          // in constant memory
-    int depth = 0;                      // nesting of function compilations
+    std::vector<Specialisation*> order;                                      // callees first
+    std::vector<TypeRef> tuples;     // struct definitions needed, inner ones first
+    std::set<std::string> features;  // parts of the support text needed
+    std::map<const Node*, std::string> constant_arrays;  // name by node
+    std::string constants;                               // their definitions
+    size_t constant_bytes = 0;                           // in constant memory
+    int depth = 0;                                       // nesting of function compilations
     int counter = 0;
 
-    void need(TypeRef type);            // definitions for a type that the text names
+    void need(TypeRef type);  // definitions for a type that the text names
     void need(const char* feature) { features.insert(feature); }
     Specialisation& specialise(int function, std::vector<Value> arguments);
 };
@@ -89,8 +89,8 @@ class Compiler {
     // The C++ head of a loop over `iterable` and what gives the item of a turn.
     std::string iteration(const Value& iterable, const Node& where, std::function<Value()>& item);
     struct Sequence {
-        std::string length;                                 // an int64 expression
-        std::function<Value(const std::string&)> at;        // item by position
+        std::string length;                           // an int64 expression
+        std::function<Value(const std::string&)> at;  // item by position
     };
     Sequence sequence(const Value& iterable, const Node& where);
     Sequence indices(const std::vector<Value>& extents);
@@ -121,7 +121,7 @@ class Compiler {
     Value subscript(const Node& node);
     Value index_value(Value base, Value index, const Node& node);
     Value index_tuple(const Value& base, const Value& index, const Node& node);
-    Value array_item(Value array, const Value& index, const Node& node);   // element or view
+    Value array_item(Value array, const Value& index, const Node& node);  // element or view
     Value array_view(const Value& array, const std::vector<Value>& index, const Node& node);
     std::string address(const Value& array, const std::vector<Value>& index, const Node& node);
     std::vector<Value> index_list(const Value& array, const Value& index, const Node& node);
@@ -169,13 +169,13 @@ class Compiler {
     std::string cast(const Value& value, TypeRef to, const Node& where);
     Value as(const Value& value, TypeRef to, const Node& where);
     Value truth(Value value, const Node& where);
-    std::string code_of(const Value& value);            // tuples from their items
+    std::string code_of(const Value& value);  // tuples from their items
     Value item_of(const Value& tuple, size_t i);
 
     // --- putting out
     void emit(const std::string& line);
     void line_mark(const Node& node);
-    Value spill(const Value& value);                    // into a temporary
+    Value spill(const Value& value);                      // into a temporary
     Value effect(TypeRef type, const std::string& call);  // a statement that gives a value
     std::string temporary();
     std::string variable(const std::string& name, TypeRef type);
@@ -223,10 +223,10 @@ class Compiler {
     int temporaries_ = 0;
     std::map<std::pair<std::string, TypeRef>, std::string> names_;
     std::set<std::string> used_names_;
-    std::vector<std::pair<std::string, TypeRef>> declared_;     // C++ variables
-    std::map<std::pair<int, int>, std::string> storage_;                // local and shared arrays
+    std::vector<std::pair<std::string, TypeRef>> declared_;  // C++ variables
+    std::map<std::pair<int, int>, std::string> storage_;     // local and shared arrays
     std::vector<Loop*> loops_;
-    std::vector<std::pair<std::string, Value>> returns_;        // placeholder, value
+    std::vector<std::pair<std::string, Value>> returns_;  // placeholder, value
 };
 
 // Escapes for a C string literal, without the quotes.

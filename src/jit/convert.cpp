@@ -50,13 +50,15 @@ std::string Compiler::code_of(const Value& value) {
     program_.need(value.type);
     std::string code = cuda_type(value.type) + "{";
     if (value.type->uniform()) code += "{";
-    for (size_t i = 0; i < value.items.size(); ++i) code += (i ? ", " : "") + code_of(value.items[i]);
+    for (size_t i = 0; i < value.items.size(); ++i)
+        code += (i ? ", " : "") + code_of(value.items[i]);
     return code + (value.type->uniform() ? "}}" : "}");
 }
 
 Value Compiler::item_of(const Value& tuple, size_t i) {
     if (!tuple.items.empty()) return tuple.items[i];
-    std::string code = tuple.type->uniform() ? fmt::format("{}.f[{}]", tuple.code, i) : fmt::format("{}.f{}", tuple.code, i);
+    std::string code = tuple.type->uniform() ? fmt::format("{}.f[{}]", tuple.code, i)
+                                             : fmt::format("{}.f{}", tuple.code, i);
     Value v = make(tuple.type->items[i], std::move(code), tuple.stable);
     v.origin = tuple.origin;
     return v;
@@ -76,8 +78,8 @@ std::string Compiler::cast(const Value& value, TypeRef to, const Node& where) {
             out.items.push_back(make(to->items[i], cast(item_of(tuple, i), to->items[i], where)));
         return code_of(out);
     }
-    if (from->kind == TypeKind::Array && to->kind == TypeKind::Array && from->element == to->element &&
-        from->ndim == to->ndim)
+    if (from->kind == TypeKind::Array && to->kind == TypeKind::Array &&
+        from->element == to->element && from->ndim == to->ndim)
         return fmt::format("tl::relayout<{}>({})", type, value.code);
     if (!from->number() || !to->number()) refuse();
     if (to->kind == TypeKind::Complex) {
@@ -94,7 +96,8 @@ std::string Compiler::cast(const Value& value, TypeRef to, const Node& where) {
             if (*known >= low && *known <= high) return integer_text(*known, to);
         }
     }
-    if (const Int128* known = value.integer_constant(); known && to->kind == TypeKind::Float && to->bits > 16)
+    if (const Int128* known = value.integer_constant();
+        known && to->kind == TypeKind::Float && to->bits > 16)
         return float_text(static_cast<double>(*known), to->bits);
     return fmt::format("({})({})", type, value.code);
 }
@@ -102,7 +105,8 @@ std::string Compiler::cast(const Value& value, TypeRef to, const Node& where) {
 Value Compiler::as(const Value& value, TypeRef to, const Node& where) {
     if (value.type == to) return value;
     Value v = make(to, cast(value, to, where), value.stable);
-    v.nonneg = value.nonneg && to->integer() && value.type->integer() && to->bits > value.type->bits;
+    v.nonneg =
+        value.nonneg && to->integer() && value.type->integer() && to->bits > value.type->bits;
     if (value.nonneg && to == types::int64() && value.type == types::int64()) v.nonneg = true;
     v.origin = value.origin;
     if (value.constant && to->number()) {
@@ -116,7 +120,8 @@ Value Compiler::as(const Value& value, TypeRef to, const Node& where) {
                                      : Int128(static_cast<int64_t>(bits << shift) >> shift);
                 return integer(wrapped, to);
             }
-            if (to->kind == TypeKind::Float && to->bits == 64) v.constant = Constant(static_cast<double>(*known));
+            if (to->kind == TypeKind::Float && to->bits == 64)
+                v.constant = Constant(static_cast<double>(*known));
         } else if (const double* real = std::get_if<double>(&*value.constant);
                    real && to->kind == TypeKind::Float && to->bits == 64) {
             v.constant = Constant(*real);
@@ -133,7 +138,8 @@ Value Compiler::truth(Value value, const Node& where) {
     if (const Int128* known = value.integer_constant()) return boolean(*known != 0);
     if (value.is(TypeKind::Complex))
         return make(types::boolean(), fmt::format("(bool)({})", value.code), value.stable);
-    if (!value.type->number()) typing(where, fmt::format("{} has no truth value", value.type->text));
+    if (!value.type->number())
+        typing(where, fmt::format("{} has no truth value", value.type->text));
     return make(types::boolean(), fmt::format("(({}) != 0)", value.code), value.stable);
 }
 

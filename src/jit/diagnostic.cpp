@@ -27,7 +27,8 @@ void fail(Fault fault, const FunctionTree& function, const Node& node, const std
         text += "\n" + *line;
         int width = node.end_line == node.line ? node.end_column - node.column
                                                : static_cast<int>(line->size()) - node.column;
-        text += "\n" + std::string(std::max(node.column, 0), ' ') + std::string(std::max(width, 1), '^');
+        text += "\n" + std::string(std::max(node.column, 0), ' ') +
+                std::string(std::max(width, 1), '^');
     }
     throw KernelError(fault, std::move(text));
 }

@@ -11,7 +11,8 @@ namespace trilane::jit {
 Value Compiler::visit(const Node& node) {
     using K = NodeKind;
     switch (node.kind) {
-        case K::Local: return local(node);
+        case K::Local:
+            return local(node);
         case K::Int:
         case K::Float:
         case K::Complex:
@@ -22,9 +23,12 @@ Value Compiler::visit(const Node& node) {
         case K::Builtin:
         case K::DType:
         case K::Function:
-        case K::NamedTupleClass: return constant_node(node);
-        case K::Array: return constant_array(node);
-        case K::DeviceArray: return device_array(node);
+        case K::NamedTupleClass:
+            return constant_node(node);
+        case K::Array:
+            return constant_array(node);
+        case K::DeviceArray:
+            return device_array(node);
         case K::Tuple: {
             std::vector<const Node*> kids;
             for (const NodePtr& kid : node.kids) kids.push_back(kid.get());
@@ -36,7 +40,8 @@ Value Compiler::visit(const Node& node) {
                 tuple.items.push_back(std::move(item));
             }
             tuple.type = types::tuple(std::move(item_types));
-            tuple.stable = std::all_of(tuple.items.begin(), tuple.items.end(), [](const Value& v) { return v.stable; });
+            tuple.stable = std::all_of(tuple.items.begin(), tuple.items.end(),
+                                       [](const Value& v) { return v.stable; });
             return tuple;
         }
         case K::BinOp: {
@@ -50,12 +55,18 @@ Value Compiler::visit(const Node& node) {
                 return make(types::boolean(), fmt::format("(!{})", test.code), test.stable);
             }
             return unary(node.text, visit(*node.kid(0)), node);
-        case K::BoolOp: return bool_operator(node);
-        case K::Compare: return compare(node);
-        case K::IfExp: return if_expression(node);
-        case K::Call: return call(node);
-        case K::Attribute: return attribute(node);
-        case K::Subscript: return subscript(node);
+        case K::BoolOp:
+            return bool_operator(node);
+        case K::Compare:
+            return compare(node);
+        case K::IfExp:
+            return if_expression(node);
+        case K::Call:
+            return call(node);
+        case K::Attribute:
+            return attribute(node);
+        case K::Subscript:
+            return subscript(node);
         case K::Slice: {
             Value slice;
             slice.type = types::special(TypeKind::Slice, "slice");
@@ -75,8 +86,10 @@ Value Compiler::visit(const Node& node) {
             parts.items = operands(kids);
             return parts;
         }
-        case K::Starred: unsupported(node, "a starred expression here");
-        default: break;
+        case K::Starred:
+            unsupported(node, "a starred expression here");
+        default:
+            break;
     }
     TRILANE_CHECK(false, "jit: expression kind {}", static_cast<int>(node.kind));
 }
@@ -140,28 +153,36 @@ Value Compiler::constant_node(const Node& node) {
                 typing(node, fmt::format("Int value is too large: {}", node.text));
             return integer(value, value > Int128(INT64_MAX) ? types::uint64() : types::int64());
         }
-        case K::Float: return real(std::strtod(node.text.c_str(), nullptr));
+        case K::Float:
+            return real(std::strtod(node.text.c_str(), nullptr));
         case K::Complex: {
             size_t comma = node.text.find(',');
             double re = std::strtod(node.text.c_str(), nullptr);
             double im = std::strtod(node.text.c_str() + comma + 1, nullptr);
             TypeRef type = types::complex(128);
-            return make(type, fmt::format("{}{{{}, {}}}", cuda_type(type), float_text(re, 64), float_text(im, 64)),
+            return make(type,
+                        fmt::format("{}{{{}, {}}}", cuda_type(type), float_text(re, 64),
+                                    float_text(im, 64)),
                         true);
         }
-        case K::Bool: return boolean(node.text == "1");
-        case K::None: return none();
+        case K::Bool:
+            return boolean(node.text == "1");
+        case K::None:
+            return none();
         case K::Str: {
             Value v = make(types::string(), "", true);
             v.constant = Constant(node.text);
             return v;
         }
-        case K::Ellipsis: return make(types::static_object("ellipsis"), "", true);
-        default: break;
+        case K::Ellipsis:
+            return make(types::static_object("ellipsis"), "", true);
+        default:
+            break;
     }
     if (node.kind == K::Builtin) {
         const std::string& name = node.text;
-        if (name == "cuda.threadIdx" || name == "cuda.blockIdx" || name == "cuda.blockDim" || name == "cuda.gridDim")
+        if (name == "cuda.threadIdx" || name == "cuda.blockIdx" || name == "cuda.blockDim" ||
+            name == "cuda.gridDim")
             return make(types::dim3(), name.substr(5), true);
         if (name == "cuda.laneid") {
             Value v = make(types::int32(), "tl::laneid()", true);
@@ -184,7 +205,7 @@ Value Compiler::condition(const Node& node) {
     bool is_and = node.text == "and";
     Value left = condition(*node.kid(0));
     for (size_t i = 1; i < node.kids.size(); ++i) {
-        if (left.constant && std::get<bool>(*left.constant) != is_and) return left;   // settled
+        if (left.constant && std::get<bool>(*left.constant) != is_and) return left;  // settled
         if (left.constant) {
             left = condition(*node.kid(i));
             continue;
@@ -192,7 +213,8 @@ Value Compiler::condition(const Node& node) {
         const Node& right = *node.kid(i);
         auto evaluate = [&] { return condition(right); };
         auto settled = [&] { return boolean(!is_and); };
-        left = is_and ? select(left, evaluate, settled, node) : select(left, settled, evaluate, node);
+        left =
+            is_and ? select(left, evaluate, settled, node) : select(left, settled, evaluate, node);
     }
     return left;
 }
@@ -211,7 +233,8 @@ Value Compiler::bool_operator(const Node& node, size_t from) {
 Value Compiler::if_expression(const Node& node) {
     Value test = condition(*node.kid(0));
     if (test.constant) return visit(*node.kid(std::get<bool>(*test.constant) ? 1 : 2));
-    return select(test, [&] { return visit(*node.kid(1)); }, [&] { return visit(*node.kid(2)); }, node);
+    return select(
+        test, [&] { return visit(*node.kid(1)); }, [&] { return visit(*node.kid(2)); }, node);
 }
 
 Value Compiler::select(const Value& test, const std::function<Value()>& then,
@@ -227,7 +250,9 @@ Value Compiler::select(const Value& test, const std::function<Value()>& then,
     second += conversion_text(state_, both);
     state_ = both;
     TypeRef type = unify(a.type, b.type);
-    if (!type) typing(node, fmt::format("Cannot unify {} and {} in a conditional expression", a.type->text, b.type->text));
+    if (!type)
+        typing(node, fmt::format("Cannot unify {} and {} in a conditional expression", a.type->text,
+                                 b.type->text));
     Value result = make(type, "", test.stable && a.stable && b.stable);
     result.nonneg = a.nonneg && b.nonneg;
     result.origin = a.origin | b.origin;
@@ -237,16 +262,20 @@ Value Compiler::select(const Value& test, const std::function<Value()>& then,
         else if (type->kind == TypeKind::Bool && a.constant && std::get<bool>(*a.constant))
             result.code = fmt::format("({} || {})", test.code, b.code);
         else
-            result.code = fmt::format("({} ? {} : {})", test.code, cast(a, type, node), cast(b, type, node));
+            result.code =
+                fmt::format("({} ? {} : {})", test.code, cast(a, type, node), cast(b, type, node));
         return result;
     }
     program_.need(type);
     result.code = temporary();
     result.stable = true;
     emit(fmt::format("{}{} {}{{}};", "", cuda_type(type), result.code));
-    std::string set_first = capture([&] { emit(fmt::format("{} = {};", result.code, cast(a, type, node))); });
-    std::string set_second = capture([&] { emit(fmt::format("{} = {};", result.code, cast(b, type, node))); });
-    emit(fmt::format("if ({}) {{ {} {} }} else {{ {} {} }}", test.code, first, set_first, second, set_second));
+    std::string set_first =
+        capture([&] { emit(fmt::format("{} = {};", result.code, cast(a, type, node))); });
+    std::string set_second =
+        capture([&] { emit(fmt::format("{} = {};", result.code, cast(b, type, node))); });
+    emit(fmt::format("if ({}) {{ {} {} }} else {{ {} {} }}", test.code, first, set_first, second,
+                     set_second));
     return result;
 }
 

@@ -13,16 +13,16 @@ std::string Compiler::iteration(const Value& iterable, const Node& where,
         const Int128* known = step.integer_constant();
         bool up = known ? *known > 0 : step.type->kind == TypeKind::UInt;
         std::string test = known || up ? fmt::format("{} {} {}", counter, up ? "<" : ">", stop.code)
-                                       : fmt::format("({3} > 0 ? {0} < {1} : {0} > {2})", counter, stop.code,
-                                                     stop.code, step.code);
+                                       : fmt::format("({3} > 0 ? {0} < {1} : {0} > {2})", counter,
+                                                     stop.code, stop.code, step.code);
         bool nonneg = start.nonneg && (up || step.nonneg);
         item = [this, type, counter, nonneg] {
             Value v = make(type, counter, true);
             v.nonneg = nonneg;
             return v;
         };
-        return fmt::format("for ({0} {1} = {2}; {3}; {1} += {4}) {{ ", cuda_type(type), counter, start.code,
-                           test, step.code);
+        return fmt::format("for ({0} {1} = {2}; {3}; {1} += {4}) {{ ", cuda_type(type), counter,
+                           start.code, test, step.code);
     }
     Sequence s = sequence(iterable, where);
     item = [s, counter] { return s.at(counter); };
@@ -37,12 +37,13 @@ Compiler::Sequence Compiler::sequence(const Value& iterable, const Node& where) 
         return v;
     };
     if (iterable.is(TypeKind::Range)) {
-        Value start = spill(iterable.items[0]), stop = spill(iterable.items[1]), step = spill(iterable.items[2]);
+        Value start = spill(iterable.items[0]), stop = spill(iterable.items[1]),
+              step = spill(iterable.items[2]);
         TypeRef type = start.type;
         return {fmt::format("tl::range_length({}, {}, {})", start.code, stop.code, step.code),
                 [=](const std::string& k) {
-                    Value v = make(type, fmt::format("({0})({1} + ({0}){2} * {3})", cuda_type(type), start.code,
-                                                     k, step.code));
+                    Value v = make(type, fmt::format("({0})({1} + ({0}){2} * {3})", cuda_type(type),
+                                                     start.code, k, step.code));
                     v.nonneg = start.nonneg && step.nonneg;
                     return v;
                 }};
@@ -50,7 +51,9 @@ Compiler::Sequence Compiler::sequence(const Value& iterable, const Node& where) 
     if (iterable.is(TypeKind::Array) && iterable.type->ndim > 0) {
         Value array = spill(iterable);
         return {fmt::format("(long long){}.shape[0]", array.code),
-                [=, this, &where](const std::string& k) { return array_item(array, position(k), where); }};
+                [=, this, &where](const std::string& k) {
+                    return array_item(array, position(k), where);
+                }};
     }
     if (iterable.is(TypeKind::Tuple) && iterable.type->uniform()) {
         Value tuple = spill(iterable);

@@ -13,12 +13,12 @@ struct Undefined {
 
 struct Compiler::Loop {
     State head;
-    std::set<std::string> assigned;                 // names that the body sets
-    std::set<std::string> missing;                  // of these, read before they were known
+    std::set<std::string> assigned;  // names that the body sets
+    std::set<std::string> missing;   // of these, read before they were known
     const Node* missing_at = nullptr;
     std::vector<State> continues;
-    std::vector<std::pair<std::string, State>> breaks;   // placeholder in the text, state there
-    bool unrolled = false;                          // not a loop in C++: leave by goto
+    std::vector<std::pair<std::string, State>> breaks;  // placeholder in the text, state there
+    bool unrolled = false;                              // not a loop in C++: leave by goto
     // Of an unrolled turn: placeholders of `continue`, state there.
     std::vector<std::pair<std::string, State>> skips;
 

@@ -64,7 +64,7 @@ State next_head(const State& head, const State& back, const std::vector<State>& 
             return found == s.variables.end() || found->second.type == at->second.type;
         });
         if (fresh && same_type && !missing.contains(at->first))
-            at = next.variables.erase(at);      // set anew in each turn
+            at = next.variables.erase(at);  // set anew in each turn
         else
             ++at;
     }
@@ -107,8 +107,8 @@ void Compiler::loop(const Node& node, const std::function<std::string()>& open,
     for (const std::string& name : frame.missing)
         typing(*frame.missing_at, fmt::format("variable '{}' referenced before assignment", name));
     // The test of a `while True` never fails: `begin` leaves a dead state then.
-    bool endless = node.kind == NodeKind::While && leaving.alive && node.kid(0)->kind == NodeKind::Bool &&
-                   node.kid(0)->text == "1";
+    bool endless = node.kind == NodeKind::While && leaving.alive &&
+                   node.kid(0)->kind == NodeKind::Bool && node.kid(0)->text == "1";
     State after = leaving;
     if (node.kind == NodeKind::For) after = head;
     for (const auto& [name, variable] : back.variables) after.variables.emplace(name, variable);
@@ -135,18 +135,20 @@ void Compiler::loop(const Node& node, const std::function<std::string()>& open,
 }
 
 void Compiler::while_statement(const Node& node) {
-    loop(node, [] { return std::string("while (true) { "); },
-         [&] {
-             Value test = condition(*node.kid(0));
-             if (test.constant && std::get<bool>(*test.constant)) return;
-             emit(fmt::format("if (!({})) break;", test.code));
-         });
+    loop(
+        node, [] { return std::string("while (true) { "); },
+        [&] {
+            Value test = condition(*node.kid(0));
+            if (test.constant && std::get<bool>(*test.constant)) return;
+            emit(fmt::format("if (!({})) break;", test.code));
+        });
 }
 
 void Compiler::for_statement(const Node& node) {
     const Node& target = *node.kid(0);
     Value iterable = visit(*node.kid(1));
-    iterable = iterable.is(TypeKind::Range) || iterable.is(TypeKind::Iterator) ? iterable : spill(iterable);
+    iterable = iterable.is(TypeKind::Range) || iterable.is(TypeKind::Iterator) ? iterable
+                                                                               : spill(iterable);
     if (iterable.is(TypeKind::Tuple) && !iterable.type->uniform()) {
         unroll_tuple(node, iterable);
         return;

@@ -10,19 +10,29 @@ Value Compiler::make_array(const std::string& space, Arguments& args) {
     auto v = take(args, fmt::format("cuda.{}.array", space), {"shape", "dtype", "alignment"}, 2);
     std::vector<int64_t> shape = static_shape(v[0], node);
     TypeRef element = dtype_argument(v[1], node);
-    if (!element->number() && element->kind != TypeKind::Record) typing(node, fmt::format("invalid type for {} array: {}", space, element->text));
-    size_t itemsize = element->kind == TypeKind::Record ? static_cast<size_t>(element->nbytes) : static_cast<size_t>(element->bits / 8);
+    if (!element->number() && element->kind != TypeKind::Record)
+        typing(node, fmt::format("invalid type for {} array: {}", space, element->text));
+    size_t itemsize = element->kind == TypeKind::Record ? static_cast<size_t>(element->nbytes)
+                                                        : static_cast<size_t>(element->bits / 8);
     int64_t count = 1;
     for (int64_t n : shape) count *= n;
-    std::string item = element->kind == TypeKind::Record ? fmt::format("tl::Bytes<{}>", itemsize) : cuda_type(element);
+    std::string item = element->kind == TypeKind::Record ? fmt::format("tl::Bytes<{}>", itemsize)
+                                                         : cuda_type(element);
     bool dynamic = space == "shared" && shape.size() == 1 && count == 0;
-    if (count == 0 && !dynamic) typing(node, fmt::format("cuda.{}.array: the shape has a zero", space));
+    if (count == 0 && !dynamic)
+        typing(node, fmt::format("cuda.{}.array: the shape has a zero", space));
     TypeRef type = types::array(element, static_cast<int>(shape.size()), 'C', false, true);
     program_.need(type);
     if (dynamic) {
         if (!program_.dynamic_shared)
-            typing(node, "cuda.shared.array: for dynamic shared memory the shape must be written as the literal 0");
-        Value array = make(type, fmt::format("{}{{({}*)tl::dynamic_shared(), {{(int)(tl_dynamic_bytes / {})}}}}", cuda_type(type), item, itemsize), true);
+            typing(node,
+                   "cuda.shared.array: for dynamic shared memory the shape must be written as the "
+                   "literal 0");
+        Value array =
+            make(type,
+                 fmt::format("{}{{({}*)tl::dynamic_shared(), {{(int)(tl_dynamic_bytes / {})}}}}",
+                             cuda_type(type), item, itemsize),
+                 true);
         return array;
     }
     std::string alignment;
@@ -33,9 +43,12 @@ Value Compiler::make_array(const std::string& space, Arguments& args) {
         alignment = fmt::format("__align__({}) ", static_cast<int>(n));
     }
     auto& storage = storage_[{node.line, node.column}];
-    std::string name = storage.empty() ? fmt::format("{}_{}", space, ++program_.counter) : storage.substr(0, storage.find('/'));
-    storage = fmt::format("{}/{}{}{} {}[{}];", name, space == "shared" ? "__shared__ " : "", alignment, item, name, std::max<int64_t>(count, 1));
-    return make(type, fmt::format("{}{{{}, {{{}}}}}", cuda_type(type), name, fmt::join(shape, ", ")), true);
+    std::string name = storage.empty() ? fmt::format("{}_{}", space, ++program_.counter)
+                                       : storage.substr(0, storage.find('/'));
+    storage = fmt::format("{}/{}{}{} {}[{}];", name, space == "shared" ? "__shared__ " : "",
+                          alignment, item, name, std::max<int64_t>(count, 1));
+    return make(
+        type, fmt::format("{}{{{}, {{{}}}}}", cuda_type(type), name, fmt::join(shape, ", ")), true);
 }
 
 // A NumPy array from outside is frozen into the program: constant memory while it fits, else
@@ -48,7 +61,9 @@ Value Compiler::constant_array(const Node& node) {
     TypeRef type = types::array(element, static_cast<int>(shape.size()), 'C', true, true);
     program_.need(type);
     std::string& name = program_.constant_arrays[&node];
-    std::string item = element->kind == TypeKind::Record ? fmt::format("tl::Bytes<{}>", element->nbytes) : cuda_type(element);
+    std::string item = element->kind == TypeKind::Record
+                           ? fmt::format("tl::Bytes<{}>", element->nbytes)
+                           : cuda_type(element);
     if (name.empty()) {
         name = fmt::format("tl_constant_{}", program_.constant_arrays.size());
         size_t nbytes = node.text.size(), words = (nbytes + 7) / 8;
@@ -57,13 +72,18 @@ Value Compiler::constant_array(const Node& node) {
         std::string text;
         for (size_t i = 0; i < std::max<size_t>(words, 1); ++i) {
             uint64_t word = 0;
-            for (size_t k = 0; k < 8 && i * 8 + k < nbytes; ++k) word |= uint64_t{static_cast<unsigned char>(node.text[i * 8 + k])} << (8 * k);
+            for (size_t k = 0; k < 8 && i * 8 + k < nbytes; ++k)
+                word |= uint64_t{static_cast<unsigned char>(node.text[i * 8 + k])} << (8 * k);
             text += fmt::format("{}0x{:x}ULL", i ? "," : "", word);
         }
-        program_.constants += fmt::format("{} unsigned long long {}[{}] = {{{}}};\n", fits ? "__constant__" : "__device__", name,
+        program_.constants += fmt::format("{} unsigned long long {}[{}] = {{{}}};\n",
+                                          fits ? "__constant__" : "__device__", name,
                                           std::max<size_t>(words, 1), text);
     }
-    return make(type, fmt::format("{}{{({}*){}, {{{}}}}}", cuda_type(type), item, name, shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, ", "))), true);
+    return make(type,
+                fmt::format("{}{{({}*){}, {{{}}}}}", cuda_type(type), item, name,
+                            shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, ", "))),
+                true);
 }
 
 // A device array from outside is captured by its address.
@@ -73,10 +93,14 @@ Value Compiler::device_array(const Node& node) {
     for (const NodePtr& kid : node.kid(1)->kids) shape.push_back(kid->text);
     for (const NodePtr& kid : node.kid(2)->kids) strides.push_back(kid->text);
     program_.need(type);
-    std::string item = type->element->kind == TypeKind::Record ? fmt::format("tl::Bytes<{}>", type->element->nbytes) : cuda_type(type->element);
+    std::string item = type->element->kind == TypeKind::Record
+                           ? fmt::format("tl::Bytes<{}>", type->element->nbytes)
+                           : cuda_type(type->element);
     std::string tail = type->layout == 'A' ? fmt::format(", {{{}}}", fmt::join(strides, ", ")) : "";
-    return make(type, fmt::format("{}{{({}*){}ULL, {{{}}}{}}}", cuda_type(type), item, node.text,
-                                  shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, ", ")), tail), true);
+    return make(type,
+                fmt::format("{}{{({}*){}ULL, {{{}}}{}}}", cuda_type(type), item, node.text,
+                            shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, ", ")), tail),
+                true);
 }
 
 }  // namespace trilane::jit

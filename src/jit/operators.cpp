@@ -8,10 +8,11 @@ namespace {
 
 const char* operator_name(std::string_view op) {
     static constexpr std::pair<std::string_view, const char*> names[] = {
-        {"+", "add"},    {"-", "sub"},     {"*", "mul"},     {"/", "truediv"}, {"//", "floordiv"}, {"%", "mod"},
-        {"**", "pow"},   {"&", "and_"},    {"|", "or_"},     {"^", "xor"},     {"<<", "lshift"},   {">>", "rshift"},
-        {"==", "eq"},    {"!=", "ne"},     {"<", "lt"},      {"<=", "le"},     {">", "gt"},        {">=", "ge"},
-        {"~", "invert"}, {"@", "matmul"},  {"in", "contains"}};
+        {"+", "add"},      {"-", "sub"},     {"*", "mul"},  {"/", "truediv"}, {"//", "floordiv"},
+        {"%", "mod"},      {"**", "pow"},    {"&", "and_"}, {"|", "or_"},     {"^", "xor"},
+        {"<<", "lshift"},  {">>", "rshift"}, {"==", "eq"},  {"!=", "ne"},     {"<", "lt"},
+        {"<=", "le"},      {">", "gt"},      {">=", "ge"},  {"~", "invert"},  {"@", "matmul"},
+        {"in", "contains"}};
     for (auto [symbol, name] : names)
         if (symbol == op) return name;
     return "operator";
@@ -37,29 +38,42 @@ Int128 floor_divide(Int128 a, Int128 b) {
 
 }  // namespace
 
-std::optional<Value> Compiler::fold(std::string_view op, const Value& a, const Value& b, TypeRef type) {
+std::optional<Value> Compiler::fold(std::string_view op, const Value& a, const Value& b,
+                                    TypeRef type) {
     const Int128 *x = a.integer_constant(), *y = b.integer_constant();
     if (!x || !y || !type->integer()) return std::nullopt;
     Int128 result = 0;
-    if (op == "+") result = *x + *y;
-    else if (op == "-") result = *x - *y;
-    else if (op == "*") result = *x * *y;
-    else if (op == "//" && *y != 0) result = floor_divide(*x, *y);
-    else if (op == "%" && *y != 0) result = *x - floor_divide(*x, *y) * *y;
-    else if (op == "<<" && *y >= 0 && *y < 63 && *x >= 0) result = *x << static_cast<int>(*y);
-    else if (op == ">>" && *y >= 0 && *y < 64) result = *x >> static_cast<int>(*y);
-    else if (op == "&") result = *x & *y;
-    else if (op == "|") result = *x | *y;
-    else if (op == "^") result = *x ^ *y;
+    if (op == "+")
+        result = *x + *y;
+    else if (op == "-")
+        result = *x - *y;
+    else if (op == "*")
+        result = *x * *y;
+    else if (op == "//" && *y != 0)
+        result = floor_divide(*x, *y);
+    else if (op == "%" && *y != 0)
+        result = *x - floor_divide(*x, *y) * *y;
+    else if (op == "<<" && *y >= 0 && *y < 63 && *x >= 0)
+        result = *x << static_cast<int>(*y);
+    else if (op == ">>" && *y >= 0 && *y < 64)
+        result = *x >> static_cast<int>(*y);
+    else if (op == "&")
+        result = *x & *y;
+    else if (op == "|")
+        result = *x | *y;
+    else if (op == "^")
+        result = *x ^ *y;
     else if (op == "**" && *y >= 0 && *y < 128) {
         result = 1;
         for (Int128 i = 0; i < *y; ++i) {
             result *= *x;
             if (result > Int128(UINT64_MAX) || result < Int128(INT64_MIN)) return std::nullopt;
         }
-    } else return std::nullopt;
+    } else
+        return std::nullopt;
     bool is_signed = type->kind == TypeKind::Int;
-    if (result < (is_signed ? Int128(INT64_MIN) : 0) || result > (is_signed ? Int128(INT64_MAX) : Int128(UINT64_MAX)))
+    if (result < (is_signed ? Int128(INT64_MIN) : 0) ||
+        result > (is_signed ? Int128(INT64_MAX) : Int128(UINT64_MAX)))
         return std::nullopt;
     return integer(result, type);
 }
@@ -85,13 +99,15 @@ Value Compiler::binary(std::string_view op, Value left, Value right, const Node&
     std::string a = cast(left, t.operand, node);
     // The count of a shift keeps its own width: the left operand's type is the result's.
     bool shift = op == "<<" || op == ">>";
-    std::string b = shift ? cast(right, types::integer(64, right.type->kind != TypeKind::UInt), node)
-                          : cast(right, t.operand, node);
+    std::string b = shift
+                        ? cast(right, types::integer(64, right.type->kind != TypeKind::UInt), node)
+                        : cast(right, t.operand, node);
     bool ints = t.operand->integer();
     bool both = left.nonneg && right.nonneg;
     Value v = make(t.result, "", left.stable && right.stable);
-    v.nonneg = ints && ((both && op != "-") || (op == "%" && right.nonneg) ||
-                        (op == "&" && (left.nonneg || right.nonneg)) || (op == ">>" && left.nonneg));
+    v.nonneg =
+        ints && ((both && op != "-") || (op == "%" && right.nonneg) ||
+                 (op == "&" && (left.nonneg || right.nonneg)) || (op == ">>" && left.nonneg));
     if (op == "//" || op == "%") {
         const Int128* divisor = right.integer_constant();
         if (ints && both && divisor && *divisor > 0)
@@ -121,25 +137,33 @@ Value Compiler::power(Value left, Value right, const Node& node) {
         v.code = fmt::format("trilane::pow({}, {})", base, cast(right, t.operand, node));
         program_.need("complex_math");
     } else {
-        v.code = fmt::format("{}({}, {})", t.operand->bits == 64 ? "pow" : "powf", base, cast(right, t.operand, node));
+        v.code = fmt::format("{}({}, {})", t.operand->bits == 64 ? "pow" : "powf", base,
+                             cast(right, t.operand, node));
     }
     return v;
 }
 
 Value Compiler::unary(const std::string& op, Value value, const Node& node) {
-    if (!value.type->number()) no_function(node, fmt::format("Function(<built-in function {}>)", op == "-" ? "neg" : op == "+" ? "pos" : "invert"), {value});
+    if (!value.type->number())
+        no_function(node,
+                    fmt::format("Function(<built-in function {}>)", op == "-"   ? "neg"
+                                                                    : op == "+" ? "pos"
+                                                                                : "invert"),
+                    {value});
     if (op == "not") {
         Value test = truth(value, node);
         return make(types::boolean(), fmt::format("(!{})", test.code), test.stable);
     }
     if (value.is(TypeKind::Bool)) {
-        if (op == "~") return make(types::boolean(), fmt::format("(!{})", value.code), value.stable);
+        if (op == "~")
+            return make(types::boolean(), fmt::format("(!{})", value.code), value.stable);
         value = as(value, types::int64(), node);
     } else if (value.type->integer()) {
         TypeRef wide = types::integer(64, value.is(TypeKind::Int));
         if (const Int128* known = value.integer_constant()) {
             Int128 result = op == "-" ? -*known : op == "~" ? ~*known : *known;
-            if (wide->kind == TypeKind::Int && result >= Int128(INT64_MIN)) return integer(result, wide);
+            if (wide->kind == TypeKind::Int && result >= Int128(INT64_MIN))
+                return integer(result, wide);
             // the literal 2**63 is uint64, its negative an int64 again
             if (op == "-" && result == Int128(INT64_MIN)) return integer(result, types::int64());
         }
@@ -191,7 +215,9 @@ Value Compiler::compare_one(std::string_view op, Value left, Value right, const 
             Value same = compare_one("==", left, item_of(right, i), node);
             if (same.constant && std::get<bool>(*same.constant)) return same;
             if (same.constant) continue;
-            any = any.constant ? same : make(types::boolean(), fmt::format("({} || {})", any.code, same.code), true);
+            any = any.constant ? same
+                               : make(types::boolean(),
+                                      fmt::format("({} || {})", any.code, same.code), true);
         }
         return any;
     }
@@ -199,18 +225,24 @@ Value Compiler::compare_one(std::string_view op, Value left, Value right, const 
     if (identity || left.is_none() || right.is_none()) {
         if (left.is_none() || right.is_none()) {
             bool same = left.is_none() && right.is_none();
-            if (!identity && op != "==" && op != "!=") no_function(node, described(op), {left, right});
+            if (!identity && op != "==" && op != "!=")
+                no_function(node, described(op), {left, right});
             return boolean(op == "!=" ? !same : same);
         }
-        if (left.is(TypeKind::Static) || right.is(TypeKind::Static)) return boolean(left.type == right.type);
-        if (left.is(TypeKind::Bool) && right.is(TypeKind::Bool)) return compare_one("==", left, right, node);
+        if (left.is(TypeKind::Static) || right.is(TypeKind::Static))
+            return boolean(left.type == right.type);
+        if (left.is(TypeKind::Bool) && right.is(TypeKind::Bool))
+            return compare_one("==", left, right, node);
         if (!left.type->number() || left.type != right.type)
-            unsupported(node, fmt::format("'is' between {} and {}", left.type->text, right.type->text));
+            unsupported(node,
+                        fmt::format("'is' between {} and {}", left.type->text, right.type->text));
         return compare_one("==", left, right, node);
     }
-    if (left.is(TypeKind::Tuple) && right.is(TypeKind::Tuple)) return compare_tuples(op, left, right, node);
+    if (left.is(TypeKind::Tuple) && right.is(TypeKind::Tuple))
+        return compare_tuples(op, left, right, node);
     if (left.is(TypeKind::Str) && right.is(TypeKind::Str))
-        return boolean(compare_constants(op, std::get<std::string>(*left.constant), std::get<std::string>(*right.constant)));
+        return boolean(compare_constants(op, std::get<std::string>(*left.constant),
+                                         std::get<std::string>(*right.constant)));
     if (left.is(TypeKind::Static) && right.is(TypeKind::Static) && (op == "==" || op == "!="))
         return boolean((left.type == right.type) == (op == "=="));
     bool ordered = op != "==" && op != "!=";
@@ -218,12 +250,14 @@ Value Compiler::compare_one(std::string_view op, Value left, Value right, const 
     if (!t.result) no_function(node, described(op), {left, right});
     const Int128 *x = left.integer_constant(), *y = right.integer_constant();
     if (x && y) return boolean(compare_constants(op, *x, *y));
-    return make(types::boolean(),
-                fmt::format("({} {} {})", cast(left, t.operand, node), op, cast(right, t.operand, node)),
-                left.stable && right.stable);
+    return make(
+        types::boolean(),
+        fmt::format("({} {} {})", cast(left, t.operand, node), op, cast(right, t.operand, node)),
+        left.stable && right.stable);
 }
 
-Value Compiler::compare_tuples(std::string_view op, const Value& left, const Value& right, const Node& node) {
+Value Compiler::compare_tuples(std::string_view op, const Value& left, const Value& right,
+                               const Node& node) {
     Value a = spill(left), b = spill(right);
     size_t n = a.type->items.size(), m = b.type->items.size();
     if (op == "==" || op == "!=") {
@@ -233,7 +267,9 @@ Value Compiler::compare_tuples(std::string_view op, const Value& left, const Val
             Value same = compare_one("==", item_of(a, i), item_of(b, i), node);
             if (same.constant && !std::get<bool>(*same.constant)) return boolean(op == "!=");
             if (same.constant) continue;
-            all = all.constant ? same : make(types::boolean(), fmt::format("({} && {})", all.code, same.code), true);
+            all = all.constant ? same
+                               : make(types::boolean(),
+                                      fmt::format("({} && {})", all.code, same.code), true);
         }
         if (op == "==") return all;
         return all.constant ? boolean(!std::get<bool>(*all.constant))
@@ -245,7 +281,8 @@ Value Compiler::compare_tuples(std::string_view op, const Value& left, const Val
     for (size_t i = std::min(n, m); i-- > 0;) {
         Value differ = compare_one("!=", item_of(a, i), item_of(b, i), node);
         Value decided = compare_one(strict, item_of(a, i), item_of(b, i), node);
-        result = make(types::boolean(), fmt::format("({} ? {} : {})", differ.code, decided.code, result.code), true);
+        result = make(types::boolean(),
+                      fmt::format("({} ? {} : {})", differ.code, decided.code, result.code), true);
     }
     return result;
 }

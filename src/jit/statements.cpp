@@ -23,21 +23,38 @@ void Compiler::statement(const Node& node) {
     using K = NodeKind;
     line_mark(node);
     switch (node.kind) {
-        case K::Pass: return;
-        case K::Expr: visit(*node.kid(0)); return;
+        case K::Pass:
+            return;
+        case K::Expr:
+            visit(*node.kid(0));
+            return;
         case K::Assign: {
             Value value = visit(*node.kid(0));
             if (node.kids.size() > 2) value = spill(value);
             for (size_t i = 1; i < node.kids.size(); ++i) assign(*node.kid(i), value, node);
             return;
         }
-        case K::AugAssign: augmented(node); return;
-        case K::If: if_statement(node); return;
-        case K::While: while_statement(node); return;
-        case K::For: for_statement(node); return;
-        case K::Return: return_statement(node); return;
-        case K::Raise: raise_statement(node.text); return;
-        case K::Block: block(node); return;
+        case K::AugAssign:
+            augmented(node);
+            return;
+        case K::If:
+            if_statement(node);
+            return;
+        case K::While:
+            while_statement(node);
+            return;
+        case K::For:
+            for_statement(node);
+            return;
+        case K::Return:
+            return_statement(node);
+            return;
+        case K::Raise:
+            raise_statement(node.text);
+            return;
+        case K::Block:
+            block(node);
+            return;
         case K::Break:
         case K::Continue: {
             TRILANE_CHECK(!loops_.empty(), "jit: {} outside of a loop", node.line);
@@ -53,7 +70,8 @@ void Compiler::statement(const Node& node) {
             emit(fmt::format("if (!({})) {{ {} }}", test.code, text));
             return;
         }
-        default: break;
+        default:
+            break;
     }
     TRILANE_CHECK(false, "jit: statement kind {}", static_cast<int>(node.kind));
 }
@@ -73,7 +91,8 @@ void Compiler::return_statement(const Node& node) {
     Value value = node.kid(0) ? visit(*node.kid(0)) : none();
     if (kernel_) {
         if (!value.is_none())
-            typing(node, fmt::format("CUDA kernel must have void return type: it returns {}", value.type->text));
+            typing(node, fmt::format("CUDA kernel must have void return type: it returns {}",
+                                     value.type->text));
         emit("return;");
         state_.alive = false;
         return;
@@ -97,11 +116,18 @@ void Compiler::return_statement(const Node& node) {
 
 void Compiler::assign(const Node& target, Value value, const Node& where) {
     switch (target.kind) {
-        case NodeKind::Local: assign_local(target.text, value, where); return;
-        case NodeKind::Tuple: unpack(target, std::move(value), where); return;
+        case NodeKind::Local:
+            assign_local(target.text, value, where);
+            return;
+        case NodeKind::Tuple:
+            unpack(target, std::move(value), where);
+            return;
         case NodeKind::Subscript:
-        case NodeKind::Attribute: store(target, std::move(value), where); return;
-        default: unsupported(target, "this target of an assignment");
+        case NodeKind::Attribute:
+            store(target, std::move(value), where);
+            return;
+        default:
+            unsupported(target, "this target of an assignment");
     }
 }
 
@@ -116,13 +142,14 @@ void Compiler::assign_local(const std::string& name, const Value& value, const N
                      std::all_of(value.items.begin(), value.items.end(), [](const Value& item) {
                          return item.constant.has_value() || item.is(TypeKind::Static);
                      });
-    bool hidden = value.is(TypeKind::Static) || value.is(TypeKind::Slice) || value.is(TypeKind::Range) ||
-                  value.is(TypeKind::Iterator) || value.is(TypeKind::Str) || value.is(TypeKind::None) ||
-                  value.is(TypeKind::Dim3);
-    bool static_tuple = value.is(TypeKind::Tuple) &&
-                        std::any_of(value.items.begin(), value.items.end(), [](const Value& item) {
-                            return item.is(TypeKind::Static) || item.is(TypeKind::Str) || item.is_none();
-                        });
+    bool hidden = value.is(TypeKind::Static) || value.is(TypeKind::Slice) ||
+                  value.is(TypeKind::Range) || value.is(TypeKind::Iterator) ||
+                  value.is(TypeKind::Str) || value.is(TypeKind::None) || value.is(TypeKind::Dim3);
+    bool static_tuple =
+        value.is(TypeKind::Tuple) &&
+        std::any_of(value.items.begin(), value.items.end(), [](const Value& item) {
+            return item.is(TypeKind::Static) || item.is(TypeKind::Str) || item.is_none();
+        });
     if (hidden || static_tuple) {
         Value kept = value;
         for (Value& item : kept.items) item = spill(item);
@@ -144,7 +171,8 @@ void Compiler::unpack(const Node& target, Value value, const Node& where) {
         for (size_t i = 0; i < count; ++i) items.push_back(item_of(value, i));
     } else if (value.is(TypeKind::Array) && value.type->ndim >= 1) {
         value = spill(value);
-        for (size_t i = 0; i < count; ++i) items.push_back(array_item(value, integer(static_cast<Int128>(i)), where));
+        for (size_t i = 0; i < count; ++i)
+            items.push_back(array_item(value, integer(static_cast<Int128>(i)), where));
     } else {
         typing(where, fmt::format("cannot unpack {} into {} values", value.type->text, count));
     }
@@ -166,7 +194,8 @@ void Compiler::augmented(const Node& node) {
         Value base = values[0], index = spill(values[1]);
         if (base.is(TypeKind::Array)) base = spill(base);
         Value old = index_value(base, index, target);
-        if (old.is(TypeKind::Array)) unsupported(node, "augmented assignment to a part of an array");
+        if (old.is(TypeKind::Array))
+            unsupported(node, "augmented assignment to a part of an array");
         store_item(base, index, binary(node.text, old, values[2], node), node);
         return;
     }

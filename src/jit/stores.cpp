@@ -29,7 +29,8 @@ void Compiler::store(const Node& target, Value value, const Node& where) {
         store_item(record, name, std::move(value), where);
         return;
     }
-    typing(where, fmt::format("cannot set attribute '{}' of type {}", target.text, record.type->text));
+    typing(where,
+           fmt::format("cannot set attribute '{}' of type {}", target.text, record.type->text));
 }
 
 void Compiler::store_item(Value base, Value index, Value value, const Node& where) {
@@ -45,42 +46,51 @@ void Compiler::store_item(Value base, Value index, Value value, const Node& wher
         }
         std::string lvalue = address(base, list, where);
         if (base.type->element->kind == TypeKind::Record) {
-            if (value.type != base.type->element) no_function(where, "Function(<built-in function setitem>)", {base, index, value});
-            emit(fmt::format("{} = *(const tl::Bytes<{}>*)({});", lvalue, base.type->element->nbytes, value.code));
+            if (value.type != base.type->element)
+                no_function(where, "Function(<built-in function setitem>)", {base, index, value});
+            emit(fmt::format("{} = *(const tl::Bytes<{}>*)({});", lvalue,
+                             base.type->element->nbytes, value.code));
             return;
         }
-        if (!value.type->number() || (value.is(TypeKind::Complex) && base.type->element->kind != TypeKind::Complex))
+        if (!value.type->number() ||
+            (value.is(TypeKind::Complex) && base.type->element->kind != TypeKind::Complex))
             no_function(where, "Function(<built-in function setitem>)", {base, index, value});
         emit(fmt::format("{} = {};", lvalue, cast(value, base.type->element, where)));
         return;
     }
     if (base.is(TypeKind::Record)) {
         for (const Field& field : base.type->fields) {
-            bool named = index.is(TypeKind::Str) && field.name == std::get<std::string>(*index.constant);
+            bool named =
+                index.is(TypeKind::Str) && field.name == std::get<std::string>(*index.constant);
             if (!named) continue;
             note_write(base, where);
             if (!field.shape.empty()) {
                 store_view(spill(record_field(base, field)), value, where);
                 return;
             }
-            store_pointer(fmt::format("({} + {})", base.code, field.offset), field.type, value, where);
+            store_pointer(fmt::format("({} + {})", base.code, field.offset), field.type, value,
+                          where);
             return;
         }
         typing(where, fmt::format("no such field in {}", base.type->text));
     }
     if (base.is(TypeKind::Pointer) && index.type->integer()) {
         note_write(base, where);
-        emit(fmt::format("{}[{}] = {};", base.code, index.code, cast(value, base.type->element, where)));
+        emit(fmt::format("{}[{}] = {};", base.code, index.code,
+                         cast(value, base.type->element, where)));
         return;
     }
     no_function(where, "Function(<built-in function setitem>)", {base, index, value});
 }
 
-void Compiler::store_pointer(const std::string& address, TypeRef type, const Value& value, const Node& where) {
+void Compiler::store_pointer(const std::string& address, TypeRef type, const Value& value,
+                             const Node& where) {
     program_.need("records");
     if (type->kind == TypeKind::Record) {
-        if (value.type != type) typing(where, fmt::format("Cannot cast {} to {}", value.type->text, type->text));
-        emit(fmt::format("*(tl::Bytes<{0}>*){1} = *(const tl::Bytes<{0}>*)({2});", type->nbytes, address, value.code));
+        if (value.type != type)
+            typing(where, fmt::format("Cannot cast {} to {}", value.type->text, type->text));
+        emit(fmt::format("*(tl::Bytes<{0}>*){1} = *(const tl::Bytes<{0}>*)({2});", type->nbytes,
+                         address, value.code));
         return;
     }
     emit(fmt::format("tl::store<{}>({}, {});", cuda_type(type), address, cast(value, type, where)));
@@ -91,7 +101,8 @@ void Compiler::store_view(Value view, Value value, const Node& where) {
     if (value.is(TypeKind::Array)) {
         if (value.type->ndim > view.type->ndim)
             typing(where, fmt::format("cannot assign {} to {}", value.type->text, view.type->text));
-        if (value.type->element != view.type->element && !(value.type->element->number() && view.type->element->number()))
+        if (value.type->element != view.type->element &&
+            !(value.type->element->number() && view.type->element->number()))
             typing(where, fmt::format("cannot assign {} to {}", value.type->text, view.type->text));
         emit(fmt::format("tl::copy_view({}, {});", view.code, spill(value).code));
         return;
@@ -102,7 +113,8 @@ void Compiler::store_view(Value view, Value value, const Node& where) {
             store_item(view, integer(static_cast<Int128>(i)), item_of(value, i), where);
         return;
     }
-    if (!value.type->number()) typing(where, fmt::format("cannot assign {} to {}", value.type->text, view.type->text));
+    if (!value.type->number())
+        typing(where, fmt::format("cannot assign {} to {}", value.type->text, view.type->text));
     emit(fmt::format("tl::fill_view({}, {});", view.code, cast(value, view.type->element, where)));
 }
 

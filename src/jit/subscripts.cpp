@@ -17,7 +17,8 @@ char view_layout(const Value& array, const std::vector<Value>& index) {
     if (array.type->layout == 'F') std::reverse(order.begin(), order.end());
     size_t used = order.size();
     auto whole = [](const Value& v) {
-        return v.is(TypeKind::Slice) && v.items[0].is_none() && v.items[1].is_none() && v.items[2].is_none();
+        return v.is(TypeKind::Slice) && v.items[0].is_none() && v.items[1].is_none() &&
+               v.items[2].is_none();
     };
     while (used > 0 && whole(order[used - 1])) --used;
     for (size_t i = 0; i + 1 < used; ++i)
@@ -43,7 +44,8 @@ Value Compiler::attribute(const Node& node) {
                 return v;
             }
             break;
-        case TypeKind::Array: return array_attribute(spill(base), name, node);
+        case TypeKind::Array:
+            return array_attribute(spill(base), name, node);
         case TypeKind::Record:
             for (const Field& field : base.type->fields)
                 if (field.name == name) return record_field(base, field);
@@ -60,7 +62,8 @@ Value Compiler::attribute(const Node& node) {
             if (name == "imag") return make(part, base.code + ".im", base.stable);
             break;
         }
-        default: break;
+        default:
+            break;
     }
     if (base.type->real() && name == "real") return base;
     if (base.type->real() && name == "imag") return as(integer(0), base.type, node);
@@ -78,21 +81,24 @@ Value Compiler::attribute(const Node& node) {
 Value Compiler::array_attribute(const Value& array, const std::string& name, const Node& node) {
     TypeRef type = array.type;
     auto extent = [&](int i) {
-        Value v = make(types::int64(), fmt::format("(long long){}.shape[{}]", array.code, i), array.stable);
+        Value v = make(types::int64(), fmt::format("(long long){}.shape[{}]", array.code, i),
+                       array.stable);
         v.nonneg = true;
         return v;
     };
     auto per_dimension = [&](auto&& item) {
         Value tuple;
         for (int i = 0; i < type->ndim; ++i) tuple.items.push_back(item(i));
-        tuple.type = types::tuple(std::vector<TypeRef>(static_cast<size_t>(type->ndim), types::int64()));
+        tuple.type =
+            types::tuple(std::vector<TypeRef>(static_cast<size_t>(type->ndim), types::int64()));
         tuple.stable = array.stable;
         return tuple;
     };
     if (name == "shape") return per_dimension(extent);
     if (name == "strides")
         return per_dimension([&](int i) {
-            return make(types::int64(), fmt::format("(long long)tl::stride<{}>({})", i, array.code), array.stable);
+            return make(types::int64(), fmt::format("(long long)tl::stride<{}>({})", i, array.code),
+                        array.stable);
         });
     if (name == "ndim") return integer(type->ndim);
     Value item = type->element->kind == TypeKind::Record ? integer(type->element->nbytes)
@@ -110,7 +116,8 @@ Value Compiler::array_attribute(const Value& array, const std::string& name, con
         v.origin = array.origin;
         return v;
     }
-    if (name == "dtype") return make(types::static_object("dtype:" + type->element->text), "", true);
+    if (name == "dtype")
+        return make(types::static_object("dtype:" + type->element->text), "", true);
     if (name == "flat") {
         Value v;
         v.type = types::special(TypeKind::Iterator, "flat");
@@ -118,9 +125,12 @@ Value Compiler::array_attribute(const Value& array, const std::string& name, con
         for (int i = 0; i < type->ndim; ++i) v.items.push_back(extent(i));
         return v;
     }
-    if ((name == "real" || name == "imag") && type->element->kind != TypeKind::Complex && name == "real") return array;
-    static const std::set<std::string> methods = {"view", "reshape", "ravel", "transpose", "item", "fill",
-                                                  "flatten", "copy", "sum", "min", "max", "mean", "prod"};
+    if ((name == "real" || name == "imag") && type->element->kind != TypeKind::Complex &&
+        name == "real")
+        return array;
+    static const std::set<std::string> methods = {"view", "reshape", "ravel", "transpose", "item",
+                                                  "fill", "flatten", "copy",  "sum",       "min",
+                                                  "max",  "mean",    "prod"};
     if (methods.contains(name)) {
         Value bound = make(types::static_object("method"), "", true);
         bound.constant = Constant(name);
@@ -137,13 +147,17 @@ Value Compiler::subscript(const Node& node) {
 
 Value Compiler::index_value(Value base, Value index, const Node& node) {
     switch (base.type->kind) {
-        case TypeKind::Array: return array_item(spill(base), index, node);
-        case TypeKind::Tuple: return index_tuple(base, index, node);
+        case TypeKind::Array:
+            return array_item(spill(base), index, node);
+        case TypeKind::Tuple:
+            return index_tuple(base, index, node);
         case TypeKind::Record:
             if (index.is(TypeKind::Str))
                 for (const Field& field : base.type->fields)
-                    if (field.name == std::get<std::string>(*index.constant)) return record_field(base, field);
-            if (const Int128* i = index.integer_constant(); i && *i >= 0 && *i < Int128(base.type->fields.size()))
+                    if (field.name == std::get<std::string>(*index.constant))
+                        return record_field(base, field);
+            if (const Int128* i = index.integer_constant();
+                i && *i >= 0 && *i < Int128(base.type->fields.size()))
                 return record_field(base, base.type->fields[static_cast<size_t>(*i)]);
             break;
         case TypeKind::Pointer:
@@ -155,7 +169,8 @@ Value Compiler::index_value(Value base, Value index, const Node& node) {
         case TypeKind::Static:
             // float32[:] and the like: a type, not a value
             unsupported(node, fmt::format("indexing {}", base.type->name));
-        default: break;
+        default:
+            break;
     }
     no_function(node, "Function(<built-in function getitem>)", {base, index});
 }
@@ -164,11 +179,15 @@ Value Compiler::index_tuple(const Value& base, const Value& index, const Node& n
     Int128 n = static_cast<Int128>(base.type->items.size());
     if (index.is(TypeKind::Slice)) {
         auto part = [&](size_t i, Int128 absent) {
-            return index.items[i].is_none() ? absent : static_integer(index.items[i], node, "a slice of a tuple");
+            return index.items[i].is_none()
+                       ? absent
+                       : static_integer(index.items[i], node, "a slice of a tuple");
         };
         Int128 step = part(2, 1);
         if (step == 0) typing(node, "slice step cannot be zero");
-        auto clamp = [&](Int128 i) { return std::clamp<Int128>(i < 0 ? i + n : i, step > 0 ? 0 : -1, step > 0 ? n : n - 1); };
+        auto clamp = [&](Int128 i) {
+            return std::clamp<Int128>(i < 0 ? i + n : i, step > 0 ? 0 : -1, step > 0 ? n : n - 1);
+        };
         Int128 start = index.items[0].is_none() ? (step > 0 ? 0 : n - 1) : clamp(part(0, 0));
         Int128 stop = index.items[1].is_none() ? (step > 0 ? n : -1) : clamp(part(1, 0));
         Value kept = base.items.empty() && n ? spill(base) : base, out;
@@ -183,15 +202,20 @@ Value Compiler::index_tuple(const Value& base, const Value& index, const Node& n
     }
     if (const Int128* known = index.integer_constant()) {
         Int128 i = *known < 0 ? *known + n : *known;
-        if (i < 0 || i >= n) typing(node, fmt::format("tuple index out of range: {} of {}", static_cast<long long>(*known), base.type->text));
+        if (i < 0 || i >= n)
+            typing(node, fmt::format("tuple index out of range: {} of {}",
+                                     static_cast<long long>(*known), base.type->text));
         Value kept = base.items.empty() && !base.stable ? spill(base) : base;
         return item_of(kept, static_cast<size_t>(i));
     }
     if (!index.type->integer() && !index.is(TypeKind::Bool))
         no_function(node, "Function(<built-in function getitem>)", {base, index});
     if (!base.type->uniform())
-        typing(node, fmt::format("{} can be indexed by a constant only: its items have different types", base.type->text));
-    Value whole = make(base.type, base.code.empty() ? code_of(base) : base.code, base.stable && !base.code.empty());
+        typing(node,
+               fmt::format("{} can be indexed by a constant only: its items have different types",
+                           base.type->text));
+    Value whole = make(base.type, base.code.empty() ? code_of(base) : base.code,
+                       base.stable && !base.code.empty());
     whole = spill(whole);
     std::string at = wrapped(index, fmt::format("{}", static_cast<long long>(n)), false);
     Value v = make(base.type->items[0], fmt::format("{}.f[{}]", whole.code, at), index.stable);
@@ -203,7 +227,8 @@ Value Compiler::index_tuple(const Value& base, const Value& index, const Node& n
 std::string Compiler::wrapped(const Value& index, const std::string& extent, bool narrow) {
     const char* type = narrow ? "int" : "long long";
     if (const Int128* known = index.integer_constant()) {
-        if (*known >= 0) return fmt::format("{}{}", static_cast<long long>(*known), narrow ? "" : "LL");
+        if (*known >= 0)
+            return fmt::format("{}{}", static_cast<long long>(*known), narrow ? "" : "LL");
         return fmt::format("({} - {})", extent, static_cast<long long>(-*known));
     }
     if (index.nonneg || index.is(TypeKind::UInt) || index.is(TypeKind::Bool))
@@ -224,9 +249,11 @@ std::vector<Value> Compiler::index_list(const Value& array, const Value& index, 
     all.type = types::special(TypeKind::Slice, "slice");
     all.items = {none(), none(), none()};
     size_t ndim = static_cast<size_t>(array.type->ndim);
-    size_t stated = static_cast<size_t>(std::count_if(given.begin(), given.end(), [](const Value& v) { return !is_ellipsis(v); }));
+    size_t stated = static_cast<size_t>(
+        std::count_if(given.begin(), given.end(), [](const Value& v) { return !is_ellipsis(v); }));
     if (stated > ndim)
-        typing(node, fmt::format("cannot index {} with {} indices: {}", array.type->text, stated, index.type->text));
+        typing(node, fmt::format("cannot index {} with {} indices: {}", array.type->text, stated,
+                                 index.type->text));
     std::vector<Value> out;
     bool filled = false;
     for (Value& one : given) {
@@ -277,8 +304,10 @@ Value Compiler::element(const Value& array, const std::string& lvalue) {
 
 Value Compiler::array_item(Value array, const Value& index, const Node& node) {
     std::vector<Value> list = index_list(array, index, node);
-    bool view = std::any_of(list.begin(), list.end(), [](const Value& v) { return v.is(TypeKind::Slice); });
-    if (view || (index.is(TypeKind::Static) && array.type->ndim == 0)) return array_view(array, list, node);
+    bool view =
+        std::any_of(list.begin(), list.end(), [](const Value& v) { return v.is(TypeKind::Slice); });
+    if (view || (index.is(TypeKind::Static) && array.type->ndim == 0))
+        return array_view(array, list, node);
     return element(array, address(array, list, node));
 }
 
@@ -303,17 +332,25 @@ Value Compiler::array_view(const Value& array, const std::vector<Value>& index, 
             continue;
         }
         for (const Value& part : parts)
-            if (!part.is_none() && !part.type->integer()) typing(node, fmt::format("slice indices must be integers, not {}", part.type->text));
+            if (!part.is_none() && !part.type->integer())
+                typing(node,
+                       fmt::format("slice indices must be integers, not {}", part.type->text));
         std::string slice = temporary();
-        auto bound = [&](const Value& v) { return v.is_none() ? "false, 0" : fmt::format("true, (long long)({})", v.code); };
-        emit(fmt::format("const tl::Slice<{0}> {1} = tl::slice<{0}>({2}, {3}, {4}, {5});", type, slice, bound(parts[0]),
-                         bound(parts[1]), parts[2].is_none() ? "1LL" : fmt::format("(long long)({})", parts[2].code), extent));
+        auto bound = [&](const Value& v) {
+            return v.is_none() ? "false, 0" : fmt::format("true, (long long)({})", v.code);
+        };
+        emit(fmt::format("const tl::Slice<{0}> {1} = tl::slice<{0}>({2}, {3}, {4}, {5});", type,
+                         slice, bound(parts[0]), bound(parts[1]),
+                         parts[2].is_none() ? "1LL" : fmt::format("(long long)({})", parts[2].code),
+                         extent));
         add(slice + ".start");
         shape += fmt::format("{}{}.length", shape.empty() ? "" : ", ", slice);
         strides += fmt::format("{}{}.step * {}", strides.empty() ? "" : ", ", slice, stride);
     }
-    TypeRef to = types::array(array.type->element, ndim, view_layout(array, index), array.type->readonly, array.type->narrow);
-    std::string base = offset.empty() ? array.code + ".data" : fmt::format("&tl::at({}.data, {})", array.code, offset);
+    TypeRef to = types::array(array.type->element, ndim, view_layout(array, index),
+                              array.type->readonly, array.type->narrow);
+    std::string base = offset.empty() ? array.code + ".data"
+                                      : fmt::format("&tl::at({}.data, {})", array.code, offset);
     Value v = make(to, temporary(), true);
     v.origin = array.origin;
     program_.need(to);
@@ -329,12 +366,16 @@ Value Compiler::record_field(const Value& record, const Field& field) {
     if (!field.shape.empty()) {
         TypeRef array = types::array(type, static_cast<int>(field.shape.size()), 'C', false, false);
         Value v = make(array, fmt::format("{}{{({}*){}, {{{}}}}}", cuda_type(array),
-                                          type->kind == TypeKind::Record ? fmt::format("tl::Bytes<{}>", type->nbytes) : cuda_type(type),
+                                          type->kind == TypeKind::Record
+                                              ? fmt::format("tl::Bytes<{}>", type->nbytes)
+                                              : cuda_type(type),
                                           at, fmt::join(field.shape, ", ")));
         v.origin = record.origin;
         return v;
     }
-    Value v = make(type, type->kind == TypeKind::Record ? at : fmt::format("tl::load<{}>({})", cuda_type(type), at));
+    Value v = make(type, type->kind == TypeKind::Record
+                             ? at
+                             : fmt::format("tl::load<{}>({})", cuda_type(type), at));
     v.origin = type->kind == TypeKind::Record ? record.origin : 0;
     return v;
 }

@@ -375,9 +375,14 @@ std::string support_text(const std::set<std::string>& features) {
     std::string text;
     bool complex = features.contains("complex") || features.contains("complex_math");
     if (features.contains("half")) text += "#include <cuda_fp16.h>\n";
-    if (features.contains("complex_math")) text += "#include <trilane/complex_math.h>\n";
-    else if (complex) text += "#include <trilane/complex.h>\n";
-    if (features.contains("cooperative")) text += "#include <cooperative_groups.h>\nnamespace tl { __device__ inline void grid_sync() { cooperative_groups::this_grid().sync(); } }\n";
+    if (features.contains("complex_math"))
+        text += "#include <trilane/complex_math.h>\n";
+    else if (complex)
+        text += "#include <trilane/complex.h>\n";
+    if (features.contains("cooperative"))
+        text +=
+            "#include <cooperative_groups.h>\nnamespace tl { __device__ inline void grid_sync() { "
+            "cooperative_groups::this_grid().sync(); } }\n";
     text += "#line 1 \"trilane/kernel_support.h\"";
     text += kBase;
     if (complex) text += kComplex;
@@ -386,7 +391,10 @@ std::string support_text(const std::set<std::string>& features) {
     if (features.contains("atomics")) text += kAtomics;
     if (features.contains("random")) text += kRandom;
     if (features.contains("dynamic_shared"))
-        text += "namespace tl { __device__ __forceinline__ unsigned char* dynamic_shared() { extern __shared__ __align__(16) unsigned char tl_dynamic_memory[]; return tl_dynamic_memory; } }\n";
+        text +=
+            "namespace tl { __device__ __forceinline__ unsigned char* dynamic_shared() { extern "
+            "__shared__ __align__(16) unsigned char tl_dynamic_memory[]; return tl_dynamic_memory; "
+            "} }\n";
     return text;
 }
 

@@ -22,17 +22,21 @@ bool zero_literal(const Node* node) {
 
 void survey(const Node& node, Facts& facts) {
     facts.raises |= node.kind == NodeKind::Raise || node.kind == NodeKind::Assert;
-    if (node.kind == NodeKind::Call && node.kid(0)->kind == NodeKind::Builtin && node.kid(0)->text == "cuda.shared.array")
+    if (node.kind == NodeKind::Call && node.kid(0)->kind == NodeKind::Builtin &&
+        node.kid(0)->text == "cuda.shared.array")
         for (size_t i = 1; i < node.kids.size(); ++i)
-            facts.dynamic_shared |= (i == 1 || node.kid(i)->kind == NodeKind::Keyword) && zero_literal(node.kid(i));
+            facts.dynamic_shared |=
+                (i == 1 || node.kid(i)->kind == NodeKind::Keyword) && zero_literal(node.kid(i));
     for (const NodePtr& kid : node.kids)
         if (kid) survey(*kid, facts);
 }
 
 std::string tuple_definition(TypeRef type) {
     std::string text = fmt::format("struct {} {{ ", cuda_type(type));
-    if (type->uniform()) return text + fmt::format("{} f[{}]; }};\n", cuda_type(type->items[0]), type->items.size());
-    for (size_t i = 0; i < type->items.size(); ++i) text += fmt::format("{} f{}; ", cuda_type(type->items[i]), i);
+    if (type->uniform())
+        return text + fmt::format("{} f[{}]; }};\n", cuda_type(type->items[0]), type->items.size());
+    for (size_t i = 0; i < type->items.size(); ++i)
+        text += fmt::format("{} f{}; ", cuda_type(type->items[i]), i);
     return text + "};\n";
 }
 
@@ -56,26 +60,37 @@ std::vector<const Specialisation*> reachable(const Program& program, const std::
 
 void Program::need(TypeRef type) {
     switch (type->kind) {
-        case TypeKind::Complex: features.insert("complex"); return;
+        case TypeKind::Complex:
+            features.insert("complex");
+            return;
         case TypeKind::Float:
             if (type->bits == 16) features.insert("half");
             return;
-        case TypeKind::Record: features.insert("records"); return;
+        case TypeKind::Record:
+            features.insert("records");
+            return;
         case TypeKind::Array:
-        case TypeKind::Pointer: need(type->element); return;
+        case TypeKind::Pointer:
+            need(type->element);
+            return;
         case TypeKind::Tuple:
-            if (type->items.empty() || std::find(tuples.begin(), tuples.end(), type) != tuples.end()) return;
+            if (type->items.empty() ||
+                std::find(tuples.begin(), tuples.end(), type) != tuples.end())
+                return;
             for (TypeRef item : type->items) need(item);
             tuples.push_back(type);
             return;
-        default: return;
+        default:
+            return;
     }
 }
 
 std::string Program::hidden_parameters(bool kernel) const {
     std::string text;
-    if (raises) text = kernel ? "tl::Failure* tl_failure" : "tl::Failure* tl_failure, bool& tl_raised";
-    if (dynamic_shared) text += std::string(text.empty() ? "" : ", ") + "unsigned int tl_dynamic_bytes";
+    if (raises)
+        text = kernel ? "tl::Failure* tl_failure" : "tl::Failure* tl_failure, bool& tl_raised";
+    if (dynamic_shared)
+        text += std::string(text.empty() ? "" : ", ") + "unsigned int tl_dynamic_bytes";
     return text;
 }
 
@@ -85,7 +100,8 @@ std::string Program::hidden_arguments() const {
     return text;
 }
 
-Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments, const TranslateOptions& options) {
+Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments,
+                      const TranslateOptions& options) {
     TRILANE_CHECK(!unit.functions.empty(), "translate: no function");
     Program program(unit, options);
     Facts facts;
@@ -95,7 +111,9 @@ Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments, c
     if (facts.dynamic_shared) program.need("dynamic_shared");
     const FunctionTree& f = unit.functions[0];
     if (arguments.size() != f.parameters.size())
-        throw KernelError(Fault::Typing, fmt::format("{}() takes {} arguments but {} were given", f.name, f.parameters.size(), arguments.size()));
+        throw KernelError(Fault::Typing,
+                          fmt::format("{}() takes {} arguments but {} were given", f.name,
+                                      f.parameters.size(), arguments.size()));
     Specialisation top;
     top.cuda_name = options.kernel_name.empty() ? mangle(f.name) : options.kernel_name;
     top.declared = options.device_function ? options.result : nullptr;

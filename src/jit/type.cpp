@@ -18,7 +18,7 @@ struct Table {
 };
 
 Table& table() {
-    static auto* t = new Table;   // types outlive every static that holds one
+    static auto* t = new Table;  // types outlive every static that holds one
     return *t;
 }
 
@@ -75,23 +75,50 @@ bool Type::uniform() const {
 
 namespace types {
 
-TypeRef none() { static TypeRef t = plain(TypeKind::None, 0, "none"); return t; }
-TypeRef boolean() { static TypeRef t = plain(TypeKind::Bool, 8, "bool"); return t; }
+TypeRef none() {
+    static TypeRef t = plain(TypeKind::None, 0, "none");
+    return t;
+}
+TypeRef boolean() {
+    static TypeRef t = plain(TypeKind::Bool, 8, "bool");
+    return t;
+}
 
 TypeRef integer(int bits, bool is_signed) {
     return plain(is_signed ? TypeKind::Int : TypeKind::UInt, bits,
                  fmt::format("{}{}", is_signed ? "int" : "uint", bits));
 }
 
-TypeRef int32() { static TypeRef t = integer(32, true); return t; }
-TypeRef int64() { static TypeRef t = integer(64, true); return t; }
-TypeRef uint64() { static TypeRef t = integer(64, false); return t; }
+TypeRef int32() {
+    static TypeRef t = integer(32, true);
+    return t;
+}
+TypeRef int64() {
+    static TypeRef t = integer(64, true);
+    return t;
+}
+TypeRef uint64() {
+    static TypeRef t = integer(64, false);
+    return t;
+}
 TypeRef floating(int bits) { return plain(TypeKind::Float, bits, fmt::format("float{}", bits)); }
-TypeRef float32() { static TypeRef t = floating(32); return t; }
-TypeRef float64() { static TypeRef t = floating(64); return t; }
+TypeRef float32() {
+    static TypeRef t = floating(32);
+    return t;
+}
+TypeRef float64() {
+    static TypeRef t = floating(64);
+    return t;
+}
 TypeRef complex(int bits) { return plain(TypeKind::Complex, bits, fmt::format("complex{}", bits)); }
-TypeRef dim3() { static TypeRef t = plain(TypeKind::Dim3, 0, "Dim3"); return t; }
-TypeRef string() { static TypeRef t = plain(TypeKind::Str, 0, "unicode_type"); return t; }
+TypeRef dim3() {
+    static TypeRef t = plain(TypeKind::Dim3, 0, "Dim3");
+    return t;
+}
+TypeRef string() {
+    static TypeRef t = plain(TypeKind::Str, 0, "unicode_type");
+    return t;
+}
 
 TypeRef array(TypeRef element, int ndim, char layout, bool readonly, bool narrow) {
     if (ndim == 0 || (ndim == 1 && layout == 'F')) layout = 'C';
@@ -102,8 +129,8 @@ TypeRef array(TypeRef element, int ndim, char layout, bool readonly, bool narrow
     type.layout = layout;
     type.readonly = readonly;
     type.narrow = narrow;
-    type.text = fmt::format("{}array({}, {}d, {})", readonly ? "readonly " : "", element->text, ndim,
-                            layout);
+    type.text = fmt::format("{}array({}, {}d, {})", readonly ? "readonly " : "", element->text,
+                            ndim, layout);
     return intern(fmt::format("{}/{}/{}", type.text, narrow, element->id), std::move(type));
 }
 
@@ -176,25 +203,32 @@ TypeRef of_dtype(core::DType dtype) {
     using core::DType;
     int bits = static_cast<int>(core::size_of(dtype) * 8);
     switch (core::kind_of(dtype)) {
-        case core::DTypeKind::Bool: return boolean();
-        case core::DTypeKind::Int: return integer(bits, true);
-        case core::DTypeKind::UInt: return integer(bits, false);
+        case core::DTypeKind::Bool:
+            return boolean();
+        case core::DTypeKind::Int:
+            return integer(bits, true);
+        case core::DTypeKind::UInt:
+            return integer(bits, false);
         case core::DTypeKind::Float:
             if (dtype == DType::BFloat16) break;
             return floating(bits);
-        case core::DTypeKind::Complex: return complex(bits);
-        case core::DTypeKind::Void: break;
+        case core::DTypeKind::Complex:
+            return complex(bits);
+        case core::DTypeKind::Void:
+            break;
     }
-    core::throw_error(core::ErrorKind::NotSupported, "kernel argument: arrays of {} are not supported",
-                      core::numpy_name(dtype));
+    core::throw_error(core::ErrorKind::NotSupported,
+                      "kernel argument: arrays of {} are not supported", core::numpy_name(dtype));
 }
 
 }  // namespace types
 
 std::string cuda_type(TypeRef type) {
     switch (type->kind) {
-        case TypeKind::None: return "tl::None";
-        case TypeKind::Bool: return "bool";
+        case TypeKind::None:
+            return "tl::None";
+        case TypeKind::Bool:
+            return "bool";
         case TypeKind::Int:
             return type->bits == 8    ? "signed char"
                    : type->bits == 16 ? "short"
@@ -219,9 +253,12 @@ std::string cuda_type(TypeRef type) {
         case TypeKind::Tuple:
             if (type->items.empty()) return "tl::None";
             return tuple_name(type);
-        case TypeKind::Record: return "unsigned char*";
-        case TypeKind::Pointer: return cuda_type(type->element) + "*";
-        default: break;
+        case TypeKind::Record:
+            return "unsigned char*";
+        case TypeKind::Pointer:
+            return cuda_type(type->element) + "*";
+        default:
+            break;
     }
     core::throw_error(core::ErrorKind::NotSupported, "kernel: a value of type {} cannot be stored",
                       type->text);
@@ -247,10 +284,14 @@ Layout layout_of(TypeRef type) {
         }
         case TypeKind::Complex:
             return {static_cast<size_t>(type->bits / 8), static_cast<size_t>(type->bits / 8)};
-        case TypeKind::None: return {1, 1};
-        case TypeKind::Pointer: return {8, 8};
-        case TypeKind::Record: return {static_cast<size_t>(type->nbytes), 8};
-        default: break;
+        case TypeKind::None:
+            return {1, 1};
+        case TypeKind::Pointer:
+            return {8, 8};
+        case TypeKind::Record:
+            return {static_cast<size_t>(type->nbytes), 8};
+        default:
+            break;
     }
     TRILANE_CHECK(type->bits >= 8, "layout_of: {} is no parameter", type->text);
     return {static_cast<size_t>(type->bits / 8), static_cast<size_t>(type->bits / 8)};

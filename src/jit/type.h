@@ -12,16 +12,23 @@
 namespace trilane::jit {
 
 enum class TypeKind : uint8_t {
-    None, Bool, Int, UInt, Float, Complex,
+    None,
+    Bool,
+    Int,
+    UInt,
+    Float,
+    Complex,
     Array,
-    Tuple,        // also named tuples
+    Tuple,  // also named tuples
     Record,
-    Pointer,      // CPointer(T)
-    Dim3,         // threadIdx and its like
-    Str,          // a constant string
-    Static,       // a function, class or module: no value at run time
-    Slice, Range, Iterator,   // only between an expression and its consumer
-    Conflict,     // a variable with types that do not unify; an error on use
+    Pointer,  // CPointer(T)
+    Dim3,     // threadIdx and its like
+    Str,      // a constant string
+    Static,   // a function, class or module: no value at run time
+    Slice,
+    Range,
+    Iterator,  // only between an expression and its consumer
+    Conflict,  // a variable with types that do not unify; an error on use
 };
 
 struct Type;
@@ -29,32 +36,32 @@ using TypeRef = const Type*;
 
 struct Field {
     std::string name;
-    TypeRef type = nullptr;     // an Array type here is a nested array of shape `shape`
-    int64_t offset = 0;         // bytes
+    TypeRef type = nullptr;  // an Array type here is a nested array of shape `shape`
+    int64_t offset = 0;      // bytes
     std::vector<int64_t> shape;
     bool operator==(const Field&) const = default;
 };
 
 struct Type {
     TypeKind kind = TypeKind::None;
-    int bits = 0;                   // of numbers: 8 .. 128
-    TypeRef element = nullptr;      // of Array, Pointer
-    int ndim = 0;                   // of Array
-    char layout = 'C';              // of Array: 'C', 'F', 'A'
-    bool readonly = false;          // of Array
-    bool narrow = false;            // of Array: offsets fit 32 bits
-    std::vector<TypeRef> items;     // of Tuple
-    std::vector<std::string> names; // of a named tuple
-    std::vector<Field> fields;      // of Record
-    int64_t nbytes = 0;             // of Record
-    std::string name;               // of named tuples (class), Static (what)
-    std::string text;               // Numba's spelling: "array(float32, 1d, C)"
-    uint32_t id = 0;                // small and unique
+    int bits = 0;                    // of numbers: 8 .. 128
+    TypeRef element = nullptr;       // of Array, Pointer
+    int ndim = 0;                    // of Array
+    char layout = 'C';               // of Array: 'C', 'F', 'A'
+    bool readonly = false;           // of Array
+    bool narrow = false;             // of Array: offsets fit 32 bits
+    std::vector<TypeRef> items;      // of Tuple
+    std::vector<std::string> names;  // of a named tuple
+    std::vector<Field> fields;       // of Record
+    int64_t nbytes = 0;              // of Record
+    std::string name;                // of named tuples (class), Static (what)
+    std::string text;                // Numba's spelling: "array(float32, 1d, C)"
+    uint32_t id = 0;                 // small and unique
 
     bool integer() const { return kind == TypeKind::Int || kind == TypeKind::UInt; }
     bool real() const { return integer() || kind == TypeKind::Float || kind == TypeKind::Bool; }
     bool number() const { return real() || kind == TypeKind::Complex; }
-    bool uniform() const;           // a tuple whose items are all of one type (not empty)
+    bool uniform() const;  // a tuple whose items are all of one type (not empty)
 };
 
 // --- making them
@@ -77,7 +84,7 @@ TypeRef pointer(TypeRef element);
 TypeRef dim3();
 TypeRef string();
 TypeRef static_object(std::string what);
-TypeRef special(TypeKind kind, std::string text);   // Slice, Range, Iterator, Conflict
+TypeRef special(TypeKind kind, std::string text);  // Slice, Range, Iterator, Conflict
 TypeRef of_dtype(core::DType dtype);
 // From the code that type objects of the face carry (and back): "float32", "A(float32,2,C,0,1)"
 // (ndim, layout, readonly, narrow), "T(int64,float64)", "N(Point;x,y;int64,int64)",
@@ -104,6 +111,6 @@ std::string cuda_type(TypeRef type);
 struct Layout {
     size_t size = 0, align = 1;
 };
-Layout layout_of(TypeRef type);     // as a kernel's parameter
+Layout layout_of(TypeRef type);  // as a kernel's parameter
 
 }  // namespace trilane::jit

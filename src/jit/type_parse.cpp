@@ -169,10 +169,14 @@ std::string types::code(TypeRef type) {
             }
             return text + ")";
         }
-        case TypeKind::Pointer: return fmt::format("P({})", code(type->element));
-        case TypeKind::Static: return fmt::format("S({})", type->name);
-        case TypeKind::Str: return "str";
-        default: return type->text;
+        case TypeKind::Pointer:
+            return fmt::format("P({})", code(type->element));
+        case TypeKind::Static:
+            return fmt::format("S({})", type->name);
+        case TypeKind::Str:
+            return "str";
+        default:
+            return type->text;
     }
 }
 

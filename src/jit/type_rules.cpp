@@ -101,7 +101,7 @@ OperatorTypes binary_types(std::string_view op, TypeRef a, TypeRef b) {
     }
     if (inexact) {
         if (op == "**" && a->kind == K::Float && b->real() && b->kind != K::Float)
-            return {a, a};   // an integer power keeps the base's type
+            return {a, a};  // an integer power keeps the base's type
         TypeRef type = float_or_complex(a, b, 16);
         return {type, type};
     }

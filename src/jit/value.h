@@ -25,13 +25,13 @@ using Constant = std::variant<std::monostate /* None */, bool, Int128, double, s
 struct Value {
     TypeRef type = nullptr;
     std::string code;
-    bool stable = false;        // no later statement can change what `code` gives
-    bool nonneg = false;        // an integer that is proved not negative
+    bool stable = false;  // no later statement can change what `code` gives
+    bool nonneg = false;  // an integer that is proved not negative
     // Arrays: which parameters of the function it may be a view of (bit i; bit 63: 63 and up).
     uint64_t origin = 0;
     std::optional<Constant> constant;
-    std::vector<Value> items;   // Tuple, Slice (start, stop, step), Range, Iterator, bound methods
-    const Node* node = nullptr; // of references: the node that made it
+    std::vector<Value> items;    // Tuple, Slice (start, stop, step), Range, Iterator, bound methods
+    const Node* node = nullptr;  // of references: the node that made it
 
     bool is(TypeKind kind) const { return type->kind == kind; }
     bool is_none() const { return type->kind == TypeKind::None; }
@@ -45,7 +45,7 @@ struct Variable {
     bool nonneg = false;
     uint64_t origin = 0;
     std::optional<Constant> constant;
-    std::shared_ptr<const Value> value;   // of compile-time things and tuples of constants
+    std::shared_ptr<const Value> value;  // of compile-time things and tuples of constants
     bool operator==(const Variable& o) const {
         return type == o.type && nonneg == o.nonneg && origin == o.origin && constant == o.constant;
     }

@@ -146,7 +146,11 @@ def _matching_text(text: str, code: CodeType) -> list[str]:
     stack = [module]
     while stack:
         one = stack.pop()
-        if one.co_code == code.co_code and one.co_consts == code.co_consts and one.co_name == code.co_name:
+        if (
+            one.co_code == code.co_code
+            and one.co_consts == code.co_consts
+            and one.co_name == code.co_name
+        ):
             if one.co_firstlineno == code.co_firstlineno and one.co_names == code.co_names:
                 return text.splitlines(keepends=True)
         stack.extend(c for c in one.co_consts if isinstance(c, CodeType))
@@ -241,7 +245,9 @@ class _Builder:
         defaults = list(self.function.__defaults__ or ())
         return self._tree(node, self.name, defaults, inline, [])
 
-    def _tree(self, node: Any, name: str, defaults: list, inline: str, captured: list[str]) -> tuple:
+    def _tree(
+        self, node: Any, name: str, defaults: list, inline: str, captured: list[str]
+    ) -> tuple:
         args = node.args
         if args.kwarg is not None:
             self.fail(node, f"**{args.kwarg.arg} is not supported in a kernel", UnsupportedError)
@@ -250,7 +256,11 @@ class _Builder:
         values += [self.constant(node, value) for value in defaults]
         for arg, default in zip(args.kwonlyargs, args.kw_defaults, strict=True):
             if args.vararg is not None:
-                self.fail(node, "keyword-only arguments behind *args are not supported in a kernel", UnsupportedError)
+                self.fail(
+                    node,
+                    "keyword-only arguments behind *args are not supported in a kernel",
+                    UnsupportedError,
+                )
             plain.append(arg.arg)
             values.append(None if default is None else self.expr(default))
         if args.vararg is not None:
@@ -318,7 +328,9 @@ class _Builder:
     def on_Delete(self, s):
         for target in s.targets:
             if not isinstance(target, ast.Name):
-                self.fail(s, "del of anything but a name is not supported in a kernel", UnsupportedError)
+                self.fail(
+                    s, "del of anything but a name is not supported in a kernel", UnsupportedError
+                )
         return None
 
     def on_Global(self, s):
@@ -336,7 +348,11 @@ class _Builder:
         return self.node("Return", s, "", [self.expr(s.value)] if s.value is not None else [])
 
     def on_Assign(self, s):
-        if isinstance(s.value, ast.Lambda) and len(s.targets) == 1 and isinstance(s.targets[0], ast.Name):
+        if (
+            isinstance(s.value, ast.Lambda)
+            and len(s.targets) == 1
+            and isinstance(s.targets[0], ast.Name)
+        ):
             return self.inner_function(s.value, s.targets[0].id)
         value = self.expr(s.value)
         return self.node("Assign", s, "", [value, *(self.target(t) for t in s.targets)])
@@ -351,13 +367,22 @@ class _Builder:
         return self.node("AugAssign", s, op, [self.target(s.target), self.expr(s.value)])
 
     def on_If(self, s):
-        return self.node("If", s, "", [self.expr(s.test), self.body(s, s.body), self.body(s, s.orelse)])
+        return self.node(
+            "If", s, "", [self.expr(s.test), self.body(s, s.body), self.body(s, s.orelse)]
+        )
 
     def on_While(self, s):
-        return self.node("While", s, "", [self.expr(s.test), self.body(s, s.body), self.body(s, s.orelse)])
+        return self.node(
+            "While", s, "", [self.expr(s.test), self.body(s, s.body), self.body(s, s.orelse)]
+        )
 
     def on_For(self, s):
-        kids = [self.target(s.target), self.expr(s.iter), self.body(s, s.body), self.body(s, s.orelse)]
+        kids = [
+            self.target(s.target),
+            self.expr(s.iter),
+            self.body(s, s.body),
+            self.body(s, s.orelse),
+        ]
         return self.node("For", s, "", kids)
 
     def on_Match(self, s):
@@ -398,7 +423,9 @@ class _Builder:
 
     def on_Raise(self, s):
         if s.exc is None:
-            self.fail(s, "raise without an exception is not supported in a kernel", UnsupportedError)
+            self.fail(
+                s, "raise without an exception is not supported in a kernel", UnsupportedError
+            )
         call = s.exc if isinstance(s.exc, ast.Call) else None
         value = self.static(call.func if call else s.exc)
         args = self.static_args(call.args) if call else ()
@@ -430,7 +457,9 @@ class _Builder:
         """A function inside a kernel: its free variables become arguments of every call."""
         for parameter in list(s.args.defaults) + [d for d in s.args.kw_defaults if d is not None]:
             if not isinstance(parameter, ast.Constant):
-                self.fail(parameter, "defaults of inner functions must be literals", UnsupportedError)
+                self.fail(
+                    parameter, "defaults of inner functions must be literals", UnsupportedError
+                )
         bound = _bound_names(s)
         outer = set().union(*self.scopes)
         captured = sorted((_read_names(s) & outer) - bound - set(self.inner))
@@ -516,7 +545,11 @@ class _Builder:
         if any(isinstance(x, ast.Starred) for x in e.elts):
             total = None
             for x in e.elts:
-                part = self.expr(x.value) if isinstance(x, ast.Starred) else self.node("Tuple", x, "", [self.expr(x)])
+                part = (
+                    self.expr(x.value)
+                    if isinstance(x, ast.Starred)
+                    else self.node("Tuple", x, "", [self.expr(x)])
+                )
                 total = part if total is None else self.node("BinOp", e, "+", [total, part])
             return total
         return self.node("Tuple", e, "", [self.expr(x) for x in e.elts])
@@ -530,14 +563,21 @@ class _Builder:
         return self.node("UnaryOp", e, _UNARY[type(e.op)], [self.expr(e.operand)])
 
     def on_BoolOp(self, e):
-        return self.node("BoolOp", e, "and" if isinstance(e.op, ast.And) else "or", [self.expr(v) for v in e.values])
+        return self.node(
+            "BoolOp",
+            e,
+            "and" if isinstance(e.op, ast.And) else "or",
+            [self.expr(v) for v in e.values],
+        )
 
     def on_Compare(self, e):
         ops = ",".join(_COMPARE[type(op)] for op in e.ops)
         return self.node("Compare", e, ops, [self.expr(v) for v in [e.left, *e.comparators]])
 
     def on_IfExp(self, e):
-        return self.node("IfExp", e, "", [self.expr(e.test), self.expr(e.body), self.expr(e.orelse)])
+        return self.node(
+            "IfExp", e, "", [self.expr(e.test), self.expr(e.body), self.expr(e.orelse)]
+        )
 
     def on_Call(self, e):
         kids = [self.expr(e.func)]
@@ -549,7 +589,9 @@ class _Builder:
         for keyword in e.keywords:
             if keyword.arg is None:
                 self.fail(e, "**kwargs in a call is not supported in a kernel", UnsupportedError)
-            kids.append(self.node("Keyword", keyword.value, keyword.arg, [self.expr(keyword.value)]))
+            kids.append(
+                self.node("Keyword", keyword.value, keyword.arg, [self.expr(keyword.value)])
+            )
         return self.node("Call", e, "", kids)
 
     def on_Subscript(self, e):
@@ -572,7 +614,11 @@ class _Builder:
         for part in e.values:
             if isinstance(part, ast.FormattedValue):
                 if part.format_spec is not None or part.conversion != -1:
-                    self.fail(e, "format specifications in f-strings are not supported in a kernel", UnsupportedError)
+                    self.fail(
+                        e,
+                        "format specifications in f-strings are not supported in a kernel",
+                        UnsupportedError,
+                    )
                 parts.append(self.expr(part.value))
             else:
                 parts.append(self.expr(part))

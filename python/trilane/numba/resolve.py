@@ -138,7 +138,9 @@ def _object(value: Any, unit: Any) -> tuple[str, Any, list]:
         return ("Builtin", f"np.{value.__name__}", [])
     if isinstance(value, ModuleType) or is_namespace(value):
         return ("Builtin", getattr(value, "__name__", repr(value)), [])
-    raise TypeError(f"Cannot determine Numba type of {type(value)}: it can be no constant of a kernel")
+    raise TypeError(
+        f"Cannot determine Numba type of {type(value)}: it can be no constant of a kernel"
+    )
 
 
 def _class(value: type) -> tuple[str, Any, list]:

@@ -61,7 +61,9 @@ class Type:
     def __getitem__(self, key: Any) -> Array:
         keys = key if isinstance(key, tuple) else (key,)
         if any(not isinstance(k, slice) or (k.start, k.stop) != (None, None) for k in keys):
-            raise KeyError(f"Can only index numba types with slices with no start or stop, got {key!r}.")
+            raise KeyError(
+                f"Can only index numba types with slices with no start or stop, got {key!r}."
+            )
         steps = [k.step for k in keys]
         layout = "A"
         if steps[-1] == 1:
@@ -268,7 +270,9 @@ class Record(Type):
             texts.append(f"{name}[type={element};offset={offset}]")
             self.fields[name] = NestedArray(element, field.shape) if field.shape else element
         code = f"R({dtype.itemsize}{''.join(parts)})"
-        super().__init__(f"Record({', '.join(texts)};{dtype.itemsize};{dtype.isalignedstruct})", code)
+        super().__init__(
+            f"Record({', '.join(texts)};{dtype.itemsize};{dtype.isalignedstruct})", code
+        )
 
 
 class CPointer(Type):
@@ -360,7 +364,9 @@ def typeof(value: Any) -> Type:
     TypeError
         It can be none.
     """
-    if isinstance(value, np.ndarray) or (hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "strides")):
+    if isinstance(value, np.ndarray) or (
+        hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "strides")
+    ):
         if not isinstance(value, np.generic):
             return _array_type(value)
     if isinstance(value, np.generic):
@@ -491,7 +497,9 @@ class _CodeReader:
                 shape = tuple(builtins.int(n) for n in self.until(";)").split(","))
             formats.append((element.dtype, shape))
         self.take(")")
-        return Record(np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size}))
+        return Record(
+            np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": size})
+        )
 
 
 def from_code(code: str) -> Type:

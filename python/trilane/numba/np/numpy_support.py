@@ -8,7 +8,14 @@ import numpy as np
 
 from trilane.numba.types import Array, NestedArray, Record, Type, from_dtype, typeof
 
-__all__ = ["as_dtype", "from_dtype", "from_struct_dtype", "is_contiguous", "is_fortran", "map_layout"]
+__all__ = [
+    "as_dtype",
+    "from_dtype",
+    "from_struct_dtype",
+    "is_contiguous",
+    "is_fortran",
+    "map_layout",
+]
 
 
 def as_dtype(numba_type: Type) -> np.dtype:

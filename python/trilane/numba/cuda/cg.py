@@ -1,0 +1,9 @@
+"""Cooperative groups: `cg.this_grid().sync()` in kernels launched as one."""
+
+from __future__ import annotations
+
+from trilane.numba.cuda.stubs import Builtin
+
+this_grid = Builtin("cg.this_grid")
+
+__all__ = ["this_grid"]

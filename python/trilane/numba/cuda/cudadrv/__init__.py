@@ -1,0 +1,1 @@
+"""Names of Numba's driver layer that programs import."""

@@ -1,0 +1,292 @@
+"""Numba's driver objects: devices, contexts, streams, events; thin views of the core's."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from trilane import _core
+from trilane.numba.cuda.cudadrv.enums import DEVICE_ATTRIBUTES
+from trilane.numba.cuda.cudadrv.error import (
+    CudaAPIError,
+    CudaDriverError,
+    CudaSupportError,
+    DriverError,
+    LinkerError,
+    translated,
+)  # fmt: skip
+
+__all__ = [
+    "Context", "CudaAPIError", "CudaDriverError", "CudaSupportError", "Device", "DriverError",
+    "Event", "LinkerError", "MemoryInfo", "Stream", "core_stream", "driver",
+]  # fmt: skip
+
+MemoryInfo = namedtuple("MemoryInfo", "free,total")
+
+
+class Stream:
+    """An ordered queue of work; `0` stands for the default one."""
+
+    def __init__(self, core: _core.Stream, external: bool = False) -> None:
+        self._core = core
+        self.external = external
+
+    @property
+    def handle(self) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self._core.handle)
+
+    def __int__(self) -> int:
+        return self._core.handle
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return (0, self._core.handle)
+
+    def __repr__(self) -> str:
+        if self._core.handle == 0:
+            return f"<Default CUDA stream on {self._core.context.index}>"
+        kind = "External CUDA" if self.external else "CUDA"
+        return f"<{kind} stream {self._core.handle} on {self._core.context.index}>"
+
+    def synchronize(self) -> None:
+        """Wait for everything on the stream."""
+        with translated():
+            self._core.synchronize()
+
+    @contextlib.contextmanager
+    def auto_synchronize(self) -> Iterator[Stream]:
+        """Synchronise when the block ends."""
+        yield self
+        self.synchronize()
+
+    def add_callback(self, callback: Callable[..., Any], arg: Any = None) -> None:
+        """Call ``callback(stream, status, arg)`` when the stream gets there."""
+        self._core.host_function(lambda: callback(self, 0, arg))
+
+    def async_done(self, callback: Any = None) -> Any:
+        """An awaitable that resolves when the stream gets there."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        future = loop.create_future()
+
+        def resolve() -> None:
+            if not future.done():
+                future.set_result(self)
+
+        self._core.host_function(lambda: loop.call_soon_threadsafe(resolve))
+        return future
+
+
+def core_stream(stream: Any) -> _core.Stream | None:
+    """The core's stream for what users pass: 0, None, a Stream, or an object of another library."""
+    if stream is None or (isinstance(stream, int) and stream == 0):
+        return None
+    if isinstance(stream, Stream):
+        return stream._core
+    if isinstance(stream, _core.Stream):
+        return stream
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is not None:
+        handle = (protocol() if callable(protocol) else protocol)[1]
+    else:
+        handle = int(getattr(stream, "handle", stream))
+    return _core.Stream.wrap(handle) if handle else None
+
+
+class Event:
+    """A point in a stream."""
+
+    def __init__(self, core: _core.Event) -> None:
+        self._core = core
+
+    @property
+    def handle(self) -> int:
+        return self._core.handle
+
+    def query(self) -> bool:
+        """Whether all work before it is done."""
+        return self._core.done()
+
+    def record(self, stream: Any = 0) -> None:
+        """Put it behind everything that is on `stream` now."""
+        self._core.record(core_stream(stream))
+
+    def synchronize(self) -> None:
+        """Wait for it."""
+        with translated():
+            self._core.synchronize()
+
+    def wait(self, stream: Any = 0) -> None:
+        """Work put on `stream` from now on waits for it."""
+        target = core_stream(stream) or _core.current_stream()
+        target.wait_for(self._core)
+
+    def elapsed_time(self, evtend: Event) -> float:
+        """Milliseconds from this event to `evtend`."""
+        with translated():
+            return evtend._core.elapsed_ms_since(self._core)
+
+
+class Device:
+    """A device; attributes of CUDA by name: ``device.MAX_THREADS_PER_BLOCK``."""
+
+    def __init__(self, index: int) -> None:
+        self.id = index
+
+    @property
+    def _properties(self) -> _core.DeviceProperties:
+        return _core.context_of(self.id).properties
+
+    @property
+    def name(self) -> bytes:
+        return self._properties.name.encode()
+
+    @property
+    def compute_capability(self) -> tuple[int, int]:
+        return tuple(self._properties.compute_capability)
+
+    @property
+    def uuid(self) -> str:
+        digits = bytes(self._properties.uuid).hex().ljust(32, "0")
+        parts = (digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:32])
+        return "GPU-" + "-".join(parts)
+
+    @property
+    def supports_float16(self) -> bool:
+        return self.compute_capability >= (5, 3)
+
+    @property
+    def supports_bfloat16(self) -> bool:
+        return self.compute_capability >= (8, 0)
+
+    def get_device_identity(self) -> dict[str, int]:
+        domain, bus, rest = self._properties.pci_bus_id.split(":")
+        return {
+            "pci_domain_id": int(domain, 16),
+            "pci_bus_id": int(bus, 16),
+            "pci_device_id": int(rest.split(".")[0], 16),
+        }
+
+    def get_primary_context(self) -> Context:
+        return Context(self)
+
+    def release_primary_context(self) -> None:
+        """The context lives as long as the process; kept for programs that call it."""
+
+    def reset(self) -> None:
+        """Give all memory back that nothing uses."""
+        context = _core.context_of(self.id)
+        context.synchronize()
+        context.pool.free_all_free_blocks()
+
+    def __getattr__(self, name: str) -> Any:
+        number = DEVICE_ATTRIBUTES.get(name)
+        if number is None:
+            raise AttributeError(name)
+        value = self._properties.attributes.get(number)
+        if value is None:
+            raise AttributeError(f"{name}: the device does not tell")
+        return value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device) and other.id == self.id
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"<CUDA device {self.id} '{self.name!r}'>"
+
+
+class Context:
+    """The context of a device; there is one per device, shared by all threads."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+
+    @property
+    def _core(self) -> _core.Context:
+        return _core.context_of(self.device.id)
+
+    @property
+    def id(self) -> int:
+        return self.device.id
+
+    @property
+    def handle(self) -> int:
+        return self.device.id
+
+    def synchronize(self) -> None:
+        with translated():
+            self._core.synchronize()
+
+    def get_memory_info(self) -> MemoryInfo:
+        """Free and total bytes of the device."""
+        return MemoryInfo(*self._core.memory_info())
+
+    def get_default_stream(self) -> Stream:
+        return Stream(self._core.default_stream)
+
+    def create_stream(self) -> Stream:
+        return Stream(_core.Stream(self._core))
+
+    def create_external_stream(self, pointer: int) -> Stream:
+        return Stream(_core.Stream.wrap(pointer, self._core), external=True)
+
+    def create_event(self, timing: bool = True) -> Event:
+        return Event(_core.Event(self._core, timing))
+
+    def push(self) -> None:
+        _core.set_current_device(self.device.id)
+
+    def pop(self) -> None:
+        """The primary context stays; kept for programs that call it."""
+
+    def reset(self) -> None:
+        self._core.pool.free_all_free_blocks()
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        """Frees are never slow here: nothing needs deferring."""
+        yield
+
+    def can_access_peer(self, peer_context: Any) -> bool:
+        return True
+
+    def enable_peer_access(self, peer_context: Any, flags: int = 0) -> None:
+        """Devices of the core reach each other's memory as it is."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context) and other.device == self.device
+
+    def __hash__(self) -> int:
+        return hash(self.device)
+
+    def __repr__(self) -> str:
+        return f"<CUDA context of device {self.device.id}>"
+
+
+class _Driver:
+    """What programs ask ``numba.cuda.cudadrv.driver.driver``."""
+
+    @property
+    def is_available(self) -> bool:
+        return _core.device_count() > 0
+
+    def get_device_count(self) -> int:
+        return _core.device_count()
+
+    def get_device(self, devnum: int = 0) -> Device:
+        return Device(devnum)
+
+    def get_version(self) -> tuple[int, int]:
+        return (13, 0)
+
+    def get_active_context(self) -> Context:
+        return Context(Device(_core.current_device_index()))
+
+
+driver = _Driver()

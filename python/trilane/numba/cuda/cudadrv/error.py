@@ -1,0 +1,88 @@
+"""Exceptions of Numba's driver layer, and the translation of the core's errors into them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from trilane import _core
+
+__all__ = [
+    "CCSupportError", "CudaAPIError", "CudaDriverError", "CudaRuntimeError", "CudaSupportError",
+    "DriverError", "LinkerError", "NvvmError", "NvvmSupportError", "NvrtcError", "translated",
+]  # fmt: skip
+
+
+class CudaDriverError(Exception):
+    """A fault of the driver layer."""
+
+
+class DriverError(CudaDriverError):
+    """A driver call could not be made."""
+
+
+class CudaSupportError(ImportError):
+    """There is no usable device."""
+
+
+class CudaRuntimeError(Exception):
+    """A fault of the runtime library."""
+
+
+class NvvmError(Exception):
+    """The compiler refused a program."""
+
+
+class NvvmSupportError(ImportError):
+    """There is no compiler."""
+
+
+class NvrtcError(Exception):
+    """The compiler refused CUDA C++ text."""
+
+
+class CCSupportError(RuntimeError):
+    """The device's compute capability is too old."""
+
+
+class LinkerError(RuntimeError):
+    """Code could not be linked."""
+
+
+class CudaAPIError(CudaDriverError):
+    """A driver call failed; `code` is CUDA's number of the error."""
+
+    def __init__(self, code: int, msg: str) -> None:
+        self.code = code
+        self.msg = msg
+        super().__init__(code, msg)
+
+    def __str__(self) -> str:
+        return f"[{self.code}] {self.msg}"
+
+
+_CODES = {
+    "InvalidArgument": (1, "CUDA_ERROR_INVALID_VALUE"),
+    "OutOfMemory": (2, "CUDA_ERROR_OUT_OF_MEMORY"),
+    "NotFound": (500, "CUDA_ERROR_NOT_FOUND"),
+    "LaunchError": (719, "CUDA_ERROR_LAUNCH_FAILED"),
+    "DeviceError": (999, "CUDA_ERROR_UNKNOWN"),
+}
+
+
+def as_api_error(error: _core.TrilaneError) -> Exception:
+    """The exception that Numba's users catch for `error`; itself where they catch built-in ones."""
+    found = _CODES.get(error.kind)
+    if found is None:
+        return error
+    code, name = found
+    return CudaAPIError(code, f"Call results in {name}: {error}")
+
+
+@contextlib.contextmanager
+def translated() -> Iterator[None]:
+    """Core errors raised inside leave as Numba's."""
+    try:
+        yield
+    except _core.TrilaneError as error:
+        raise as_api_error(error) from None

@@ -1,0 +1,546 @@
+"""`@cuda.jit`: Python functions that become kernels when they are called with arguments.
+
+The way of a call: ``kernel[grid, block]`` makes a configured launch (kept per configuration), whose
+call is C++: types of the arguments -> compiled variant -> packed launch. Only an unknown
+combination of types comes back here, to `compile_for`.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import threading
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from trilane import _core
+from trilane.numba import types
+from trilane.numba.cuda.cudadrv.driver import core_stream
+from trilane.numba.cuda.cudadrv.error import as_api_error
+from trilane.numba.cuda.devicearray import as_cuda_array
+from trilane.numba.cuda.hints import ArgHint
+from trilane.numba.frontend import build_unit
+
+__all__ = ["CUDADispatcher", "compile_cuda", "declare_device", "jit"]
+
+_jit = _core.jit
+_ZERO_DIVISION = 1 << 20
+
+
+def _options(targetoptions: dict[str, Any]) -> list[str]:
+    options = ["--use_fast_math"] if targetoptions.get("fastmath") else []
+    if targetoptions.get("debug"):
+        options.append("-G")
+    elif targetoptions.get("lineinfo"):
+        options.append("-lineinfo")
+    if targetoptions.get("max_registers"):
+        options.append(f"--maxrregcount={targetoptions['max_registers']}")
+    if targetoptions.get("fma") is False:
+        options.append("-fmad=false")
+    return options
+
+
+def _dim(value: Any, what: str) -> tuple[int, ...]:
+    if isinstance(value, (int, np.integer)):
+        return (int(value),)
+    try:
+        found = tuple(int(v) for v in value)
+    except TypeError:
+        raise TypeError(f"{what} must be an int or a tuple of ints, got {value!r}") from None
+    if not 1 <= len(found) <= 3:
+        raise ValueError(f"{what} must be a sequence of 1, 2 or 3 integers, got {value!r}")
+    for v, given in zip(found, value, strict=True):
+        if not isinstance(given, (int, np.integer)):
+            raise TypeError(f"{what} must be made of integers, got {v!r}")
+    return found
+
+
+class CUDADispatcher:
+    """A Python function as a kernel or device function.
+
+    Attributes
+    ----------
+    py_func : function
+        The Python function.
+    overloads : dict
+        Compiled variants by argument types.
+    """
+
+    def __init__(
+        self, py_func: FunctionType, targetoptions: dict[str, Any], signatures: list[Any]
+    ) -> None:
+        self.py_func = py_func
+        self.targetoptions = targetoptions
+        self.inline_mode = targetoptions.get("inline", "never")
+        self.overloads: dict[Any, Any] = {}
+        self.specialized = False
+        self._dispatcher = _jit.Dispatcher(self)
+        self._configured: dict[Any, ForwardConfigured] = {}
+        self._sources: dict[tuple[str, ...], Any] = {}
+        self._lock = threading.RLock()
+        self._explicit: list[types.Signature] = []
+        functools.update_wrapper(self, py_func)
+        for given in signatures:
+            self._add_signature(given)
+
+    # --- launching
+    @property
+    def is_device(self) -> bool:
+        return bool(self.targetoptions.get("device"))
+
+    def configure(
+        self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0
+    ) -> ForwardConfigured:
+        """The kernel with a launch configuration, ready to be called."""
+        if self.is_device:
+            raise TypeError(f"{self.__name__} is a device function: it cannot be launched")
+        key = None
+        if isinstance(stream, int) and stream == 0:
+            try:
+                key = (griddim, blockdim, sharedmem)
+                found = self._configured.get(key)
+                if found is not None:
+                    return found
+            except TypeError:
+                key = None
+        grid, block = _dim(griddim, "griddim"), _dim(blockdim, "blockdim")
+        made = ForwardConfigured(self, grid, block, core_stream(stream), sharedmem)
+        if key is not None and len(self._configured) < 256:
+            self._configured[key] = made
+        return made
+
+    def __getitem__(self, args: Any) -> ForwardConfigured:
+        if not isinstance(args, tuple) or len(args) not in (2, 3, 4):
+            raise ValueError("must specify at least the griddim and blockdim")
+        return self.configure(*args)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.is_device:
+            return self.py_func(*args, **kwargs)
+        raise ValueError(
+            f"Kernel launch configuration was not specified for {self.__name__}: "
+            "use kernel[griddim, blockdim](...)"
+        )
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
+        """The kernel with as many threads as there are tasks; block size chosen if `tpb` is 0."""
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    # --- what the compiled side asks for
+    def convert(self, value: Any) -> tuple[Any, ...]:
+        """Something that the compiled side does not know: hints, tuples, records, foreign arrays."""
+        if isinstance(value, ArgHint):
+            return ("hint", value.value, value.copy_in, value.copy_out)
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return ("named", tuple(value), type(value).__name__, tuple(value._fields))
+        if isinstance(value, enum.Enum):
+            return ("value", value.value)
+        if isinstance(value, np.void):
+            return ("bytes", types.from_dtype(value.dtype).code, value.tobytes())
+        for extension in self.targetoptions.get("extensions") or ():
+            _, value = extension.prepare_args(types.typeof(value), value, stream=0, retr=[])
+        if hasattr(value, "__trilane_array__") or hasattr(value, "__cuda_array_interface__"):
+            return ("array", as_cuda_array(value))
+        raise TypeError(f"Cannot determine Numba type of {type(value)}")
+
+    def element_code(self, dtype: Any) -> str:
+        return types.from_dtype(dtype).code
+
+    def compact(self, array: Any) -> np.ndarray:
+        return np.ascontiguousarray(array)
+
+    def copy_back(self, target: np.ndarray, compact: np.ndarray) -> None:
+        target[...] = compact
+
+    def compile_for(self, codes: list[str], device: int) -> Any:
+        """The variant for argument types that were not met before."""
+        if self._explicit:
+            return self._matching(codes, device)
+        return self._compile(tuple(codes), device)
+
+    # --- compiling
+    def translate(self, codes: tuple[str, ...], result: str = "") -> tuple[Any, Any]:
+        """CUDA C++ for argument types, and the trees that it came from."""
+        unit = build_unit(self.py_func)
+        bounds = self.targetoptions.get("launch_bounds") or 0
+        threads, blocks = (tuple(bounds) + (0,))[:2] if isinstance(bounds, tuple) else (bounds, 0)
+        preamble = "\n".join(self.targetoptions.get("link_text") or ())
+        translation = _jit.translate(
+            unit.functions,
+            list(codes),
+            "",
+            int(threads or 0),
+            int(blocks or 0),
+            self.is_device,
+            result,
+            preamble,
+        )
+        return translation, unit
+
+    def _compile(self, codes: tuple[str, ...], device: int) -> Any:
+        with self._lock:
+            key = (device, codes)
+            if key in self._sources:
+                return self._sources[key][1]
+            translation, unit = self.translate(codes)
+            context = _core.context_of(device)
+            try:
+                module = _core.Module.compile(
+                    translation.source, _options(self.targetoptions),
+                    file_name=self.py_func.__code__.co_filename, context=context,
+                )  # fmt: skip
+            except _core.TrilaneError as error:
+                raise as_api_error(error) from None
+            function = module.function(translation.kernel_name)
+            variant = _jit.make_variant(translation, function, _Failures(self, unit))
+            self._sources[key] = (translation, variant, function)
+            self.overloads[tuple(types.from_code(c) for c in codes)] = function
+            self._dispatcher.add(list(codes), variant)
+            return variant
+
+    def _add_signature(self, given: Any) -> None:
+        args = _signature_args(given)
+        if (
+            isinstance(given, types.Signature)
+            and given.return_type not in (None, types.void)
+            and not self.is_device
+        ):
+            raise TypeError("CUDA kernel must have void return type.")
+        sig = types.Signature(types.void, args)
+        self._explicit.append(sig)
+        if self.is_device:
+            return
+        variant = self._compile(tuple(a.code for a in args), _core.current_device_index())
+        if len(self._explicit) == 1:
+            self._dispatcher.specialise(variant, _core.current_device_index())
+
+    def _matching(self, codes: list[str], device: int) -> Any:
+        given = [types.from_code(c) for c in codes]
+        ranked = []
+        for position, sig in enumerate(self._explicit):
+            costs = [_conversion_cost(a, b) for a, b in zip(given, sig.args, strict=False)]
+            if len(sig.args) == len(given) and None not in costs:
+                ranked.append((max(costs, default=0), sum(costs), position))
+        if not ranked:
+            known = ", ".join(map(str, self._explicit))
+            raise TypeError(
+                f"No matching definition for argument type(s) {', '.join(map(str, given))}: "
+                f"{self.__name__} was compiled for {known}"
+            )
+        best = self._explicit[min(ranked)[2]]
+        variant = self._compile(tuple(a.code for a in best.args), device)
+        self._dispatcher.add(codes, variant)
+        return variant
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for a signature ahead of the first launch."""
+        args = _signature_args(sig)
+        self._compile(tuple(a.code for a in args), _core.current_device_index())
+        return self.overloads[args]
+
+    def compile_device(self, args: Any, return_type: Any = None) -> Any:
+        """CUDA C++ of a device function for argument types."""
+        return self.translate(tuple(a.code for a in args), return_type.code if return_type else "")[
+            0
+        ]
+
+    def specialize(self, *args: Any) -> CUDADispatcher:
+        """A dispatcher for the types of `args` only."""
+        if self.specialized:
+            raise RuntimeError("Dispatcher already specialized")
+        argtypes = tuple(types.typeof(a) for a in args)
+        made = CUDADispatcher(
+            self.py_func, self.targetoptions, [types.Signature(types.void, argtypes)]
+        )
+        made.specialized = True
+        return made
+
+    # --- looking inside
+    @property
+    def signatures(self) -> list[Any]:
+        return list(self.overloads)
+
+    @property
+    def nopython_signatures(self) -> list[Any]:
+        return [types.Signature(types.void, args) for args in self.overloads]
+
+    def inspect_cuda(self, signature: Any = None) -> Any:
+        """The CUDA C++ of the compiled variants: a dict by argument types, or one text."""
+        found = {
+            tuple(types.from_code(c) for c in codes): entry[0].source
+            for (_, codes), entry in self._sources.items()
+        }
+        return found if signature is None else found[_signature_args(signature)]
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        raise NotImplementedError("inspect_llvm: kernels are CUDA C++ here, see inspect_cuda")
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        raise NotImplementedError(
+            "inspect_asm: the device's code is not kept as text, see inspect_cuda"
+        )
+
+    def inspect_sass(self, signature: Any = None) -> Any:
+        raise NotImplementedError(
+            "inspect_sass: the device's code is not kept as text, see inspect_cuda"
+        )
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Print argument types and the source of each compiled variant."""
+        for args, text in self.inspect_cuda().items():
+            print(f"{self.__name__} {args}\n{'-' * 80}\n{text}\n{'=' * 80}", file=file)
+
+    def _attribute(self, name: str, signature: Any) -> Any:
+        found = {args: function.attributes[name] for args, function in self.overloads.items()}
+        if signature is not None:
+            return found[_signature_args(signature)]
+        return next(iter(found.values())) if self.specialized else found
+
+    def get_regs_per_thread(self, signature: Any = None) -> Any:
+        return self._attribute("num_regs", signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> Any:
+        return self._attribute("const_bytes", signature)
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> Any:
+        return self._attribute("shared_bytes", signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        return self._attribute("max_threads_per_block", signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> Any:
+        return self._attribute("local_bytes", signature)
+
+    @property
+    def extensions(self) -> Any:
+        return self.targetoptions.get("extensions") or []
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self.__call__, instance)
+
+    def __reduce__(self) -> Any:
+        return (_rebuild, (self.py_func, self.targetoptions, self._explicit))
+
+    def __repr__(self) -> str:
+        return f"<CUDADispatcher of {self.py_func!r}>"
+
+
+def _rebuild(py_func: Any, targetoptions: dict[str, Any], signatures: list[Any]) -> CUDADispatcher:
+    return CUDADispatcher(py_func, targetoptions, signatures)
+
+
+class ForwardConfigured:
+    """A kernel with grid, block, stream and dynamic shared memory: call it to launch."""
+
+    __slots__ = ("_call", "blockdim", "dispatcher", "griddim", "sharedmem", "stream")
+
+    def __init__(
+        self, dispatcher: CUDADispatcher, grid: Any, block: Any, stream: Any, sharedmem: int
+    ) -> None:
+        self.dispatcher, self.griddim, self.blockdim = dispatcher, grid, block
+        self.stream, self.sharedmem = stream, sharedmem
+        self._call = _jit.Configured(dispatcher._dispatcher, grid, block, stream, sharedmem)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
+        """Launch with `args`; NumPy arrays travel to the device and, if written, back."""
+        if kwargs:
+            args = _bound(self.dispatcher.py_func, args, kwargs)
+        try:
+            self._call(*args)
+        except _core.TrilaneError as error:
+            raise self._explained(error, args) from None
+
+    def _explained(self, error: _core.TrilaneError, args: tuple[Any, ...]) -> Exception:
+        code = self.dispatcher.py_func.__code__
+        if error.kind == "TypeMismatch" and "wrong number" in str(error):
+            defaults = self.dispatcher.py_func.__defaults__ or ()
+            if len(args) < code.co_argcount and len(args) + len(defaults) >= code.co_argcount:
+                return NotImplementedError("default arguments at a launch of a specialised kernel")
+            return TypeError(str(error))
+        return as_api_error(error)
+
+    @property
+    def max_cooperative_grid_blocks(self) -> Any:
+        raise NotImplementedError("max_cooperative_grid_blocks: ask the compiled overload")
+
+
+def _bound(
+    function: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
+    import inspect
+
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args
+
+
+class ForAll:
+    """A kernel launched with one thread per task."""
+
+    def __init__(
+        self, dispatcher: CUDADispatcher, ntasks: int, tpb: int, stream: Any, sharedmem: int
+    ) -> None:
+        if ntasks < 0:
+            raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
+        self.dispatcher, self.ntasks, self.thread_per_block = dispatcher, ntasks, tpb
+        self.stream, self.sharedmem = stream, sharedmem
+
+    def __call__(self, *args: Any) -> None:
+        if self.ntasks == 0:
+            return
+        block = self.thread_per_block or 256
+        grid = (self.ntasks + block - 1) // block
+        self.dispatcher[grid, block, self.stream, self.sharedmem](*args)
+
+
+class _Failures:
+    """Raises in Python what a kernel raised."""
+
+    def __init__(self, dispatcher: CUDADispatcher, unit: Any) -> None:
+        self.name = dispatcher.__name__
+        self.raises = unit.raises
+        self.keep_alive = unit.keep_alive
+
+    def __call__(self, site: int, block: tuple[int, ...], thread: tuple[int, ...]) -> None:
+        place = f"tid={list(thread)} ctaid={list(block)}"
+        if site + 1 == _ZERO_DIVISION:
+            raise ZeroDivisionError(f"{place}: division by zero")
+        cls, args, where = self.raises[site]
+        if args:
+            raise cls(f"{place}: {args[0]} ({where})", *args[1:])
+        raise cls(f"{place}: {where}")
+
+
+def _signature_args(given: Any) -> tuple[Any, ...]:
+    """Argument types of a signature: a string, a Signature, or a tuple of types."""
+    if isinstance(given, str):
+        given = types.parse_signature(given)
+    if isinstance(given, types.Signature):
+        return given.args
+    if isinstance(given, types.Type):
+        return (given,)
+    if isinstance(given, (tuple, list)):
+        return tuple(types.from_dtype(t) if not isinstance(t, types.Type) else t for t in given)
+    raise TypeError(f"invalid signature: {given!r} ({type(given).__name__})")
+
+
+def _conversion_cost(given: Any, wanted: Any) -> int | None:
+    """0: the same, 1: promotes, 2: safe, 3: unsafe; None: cannot."""
+    if given == wanted:
+        return 0
+    if isinstance(given, types.Array) and isinstance(wanted, types.Array):
+        same = (given.dtype, given.ndim) == (wanted.dtype, wanted.ndim)
+        if not same or (not given.mutable and wanted.mutable):
+            return None
+        return 0 if given.layout == wanted.layout else 1 if wanted.layout == "A" else None
+    if isinstance(given, types.Number) and isinstance(wanted, types.Number):
+        if isinstance(given, types.Complex) and not isinstance(wanted, types.Complex):
+            return None
+        return 2 if np.can_cast(given.dtype, wanted.dtype) else 3
+    if isinstance(given, types.Integer) and isinstance(wanted, types.CPointer):
+        return 1
+    return None
+
+
+_KNOWN_OPTIONS = {
+    "fastmath", "debug", "lineinfo", "opt", "max_registers", "launch_bounds", "cache", "inline",
+    "device", "extensions", "boundscheck", "nopython", "forceobj", "link", "ensure_compiled", "fma",
+    "opt_level", "lto", "shared_memory_carveout", "nrt", "abi", "abi_info", "forceinline",
+    "register_module", "cc", "error_model",
+}  # fmt: skip
+
+
+def _link_texts(link: Any) -> list[str]:
+    texts = []
+    for item in [link] if isinstance(link, str) else list(link or ()):
+        if isinstance(item, str) and item.endswith(".cu"):
+            with open(item) as stream:
+                texts.append(stream.read())
+        else:
+            raise NotImplementedError(
+                f"cuda.jit(link=...): only CUDA C++ files (.cu) can be linked, got {item!r}"
+            )
+    return texts
+
+
+def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", link: Any = (), debug: Any = None,
+        opt: Any = None, lineinfo: bool = False, cache: bool = False, **kws: Any) -> Any:  # fmt: skip
+    """Make a kernel, or with ``device=True`` a function that kernels call, of a Python function.
+
+    Parameters
+    ----------
+    func_or_sig : function, signature or list of signatures
+        A signature (``"void(float32[:], int32)"``, ``void(float32[:])``, or a tuple of types) compiles
+        at once; without, the types of the first call's arguments decide.
+    device : bool
+        A device function.
+    fastmath, debug, lineinfo, max_registers, launch_bounds, link, cache
+        As Numba's. Compiled code is cached on disk in any case.
+
+    Raises
+    ------
+    TypingError, UnsupportedError
+        The function cannot be a kernel: with file, line, column and the expression.
+    """
+    if kws.get("boundscheck"):
+        raise NotImplementedError("bounds checking is not supported for CUDA: use TRILANE_CHECK=1")
+    if (
+        kws.get("argtypes") is not None
+        or kws.get("restype") is not None
+        or kws.get("bind") is not None
+    ):
+        raise DeprecationWarning("cuda.jit: argtypes, restype and bind are gone: give a signature")
+    unknown = set(kws) - _KNOWN_OPTIONS
+    if unknown:
+        raise KeyError(
+            f"unrecognized options: {', '.join(sorted(unknown))}. Known options are {', '.join(sorted(_KNOWN_OPTIONS))}"
+        )
+    if debug and opt:
+        import warnings
+
+        from trilane.numba.core.errors import NumbaInvalidConfigWarning
+
+        warnings.warn(
+            NumbaInvalidConfigWarning("debug=True with opt=True: code is optimised"), stacklevel=2
+        )
+    options = {
+        **kws,
+        "device": device,
+        "inline": inline,
+        "debug": debug,
+        "lineinfo": lineinfo,
+        "link_text": _link_texts(link),
+    }
+
+    def decorate(function: Any) -> CUDADispatcher:
+        if isinstance(function, CUDADispatcher):
+            function = function.py_func
+        if not isinstance(function, FunctionType):
+            raise TypeError(f"cuda.jit needs a function, got {type(function).__name__}")
+        return CUDADispatcher(function, options, signatures)
+
+    signatures: list[Any] = []
+    if func_or_sig is None:
+        return decorate
+    if isinstance(func_or_sig, (FunctionType, CUDADispatcher)):
+        return decorate(func_or_sig)
+    signatures = list(func_or_sig) if isinstance(func_or_sig, list) else [func_or_sig]
+    return decorate
+
+
+def compile_cuda(
+    pyfunc: FunctionType, sig: Any, device: bool = False, **options: Any
+) -> tuple[str, Any]:
+    """The CUDA C++ that a Python function becomes for a signature, and its result type."""
+    dispatcher = CUDADispatcher(pyfunc, {"device": device, **options}, [])
+    translation = dispatcher.translate(tuple(a.code for a in _signature_args(sig)))[0]
+    return translation.source, types.from_code(translation.result)
+
+
+def declare_device(name: str, sig: Any, link: Any = None, use_cooperative: bool = False) -> Any:
+    """A device function of linked CUDA C++."""
+    raise NotImplementedError(
+        "numba.cuda.declare_device: calls of linked CUDA C++ functions are not there yet"
+    )
