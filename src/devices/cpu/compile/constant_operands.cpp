@@ -1,6 +1,8 @@
 // A visitor that replaces operands; types and value categories stay as they were.
 #include "devices/cpu/compile/constant_operands.h"
 
+#include <algorithm>
+
 #include "clang/AST/ASTConsumer.h"
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/DeclGroup.h"
@@ -110,15 +112,19 @@ class Mender : public clang::RecursiveASTVisitor<Mender> {
             !source->EvaluateAsFloat(value, context_))
             return;
         unsigned width = context_.getIntWidth(cast.getType());
-        llvm::APSInt saturated(width, !cast.getType()->isSignedIntegerType());
+        unsigned made = std::max(width, 32u);  // narrow ones are cut off afterwards
+        llvm::APSInt whole(width, !cast.getType()->isSignedIntegerType());
+        llvm::APSInt saturated(made, !cast.getType()->isSignedIntegerType());
         bool exact = false;
-        if (value.convertToInteger(saturated, llvm::APFloat::rmTowardZero, &exact) !=
+        if (value.convertToInteger(whole, llvm::APFloat::rmTowardZero, &exact) !=
             llvm::APFloat::opInvalidOp)
             return;
+        value.convertToInteger(saturated, llvm::APFloat::rmTowardZero, &exact);
         llvm::APInt result = saturated;
         bool wide = width == 64 || context_.getTypeSize(source->getType()) == 64;
         if (value.isNaN())
-            result = wide ? llvm::APInt::getSignMask(width) : llvm::APInt::getZero(width);
+            result = wide ? llvm::APInt::getSignMask(made) : llvm::APInt::getZero(made);
+        result = result.trunc(width);
         cast.setSubExpr(literal(result, cast.getType(), cast));
         cast.setCastKind(clang::CK_NoOp);
     }

@@ -79,22 +79,24 @@ Value* rewrite_division(llvm::BinaryOperator& division) {
     return builder.CreateSelect(by_zero, ones, result);
 }
 
+// Narrow integers are made as nvcc makes them: saturated to 32 bits, then cut off.
 Value* rewrite_float_to_int(llvm::CastInst& cast) {
     Builder builder(&cast);
     Value* source = cast.getOperand(0);
-    llvm::Type* type = cast.getType();
-    unsigned width = type->getScalarSizeInBits();
+    unsigned width = cast.getType()->getScalarSizeInBits();
     if (width == 1) return nullptr;
+    llvm::Type* type = cast.getType();
+    if (width < 32) type = type->getWithNewBitWidth(32);
     auto id = cast.getOpcode() == llvm::Instruction::FPToSI ? llvm::Intrinsic::fptosi_sat
                                                             : llvm::Intrinsic::fptoui_sat;
     Value* result = builder.CreateIntrinsic(id, {type, source->getType()}, {source});
     if (width == 64 || source->getType()->getScalarSizeInBits() == 64) {
         Value* is_nan =
             builder.CreateFCmpUNO(source, llvm::Constant::getNullValue(source->getType()));
-        auto pattern = llvm::APInt::getSignMask(width);
+        auto pattern = llvm::APInt::getSignMask(type->getScalarSizeInBits());
         result = builder.CreateSelect(is_nan, llvm::ConstantInt::get(type, pattern), result);
     }
-    return result;
+    return type == cast.getType() ? result : builder.CreateTrunc(result, cast.getType());
 }
 
 Value* rewrite_min_max(llvm::IntrinsicInst& call) {

@@ -12,7 +12,7 @@ namespace trilane::cpu {
 //   - integer x / 0 and x % 0 give all ones; INT_MIN / -1 wraps, INT_MIN % -1 is 0; no trap;
 //   - float to integer rounds toward zero and saturates; NaN gives 0, or the pattern of the sign
 //   bit
-//     when source or destination has 64 bits;
+//     when source or destination has 64 bits; integers below 32 bits are the low bits of that;
 //   - min and max: a NaN loses against a number, -0 < +0;
 //   - counts of leading and trailing zeros of 0 give the width, abs(INT_MIN) is INT_MIN;
 //   - contraction: llvm.fmuladd becomes llvm.fma, and no instruction may be contracted any more;

@@ -109,6 +109,20 @@ TEST(Semantics, FloatToIntegerSaturates) {
     EXPECT_EQ(constant<int64_t>("long long", "(long long)1e30"), INT64_MAX);
 }
 
+// As nvcc compiles them: cvt.rzi to 32 bits, then the low bits.
+TEST(Semantics, NarrowIntegersAreCutOff) {
+    EXPECT_EQ(convert<uint8_t>("unsigned char", "float", 300.f), 44);
+    EXPECT_EQ(convert<uint8_t>("unsigned char", "float", -1.f), 0);
+    EXPECT_EQ(convert<int8_t>("signed char", "float", 200.f), -56);
+    EXPECT_EQ(convert<int16_t>("short", "double", 1e6), 16960);
+    EXPECT_EQ(convert<int16_t>("short", "double", 1e10), -1);
+    EXPECT_EQ(convert<int16_t>("short", "double", kNan64), 0);
+    EXPECT_EQ(convert<uint16_t>("unsigned short", "float", 65537.f), 1);
+    EXPECT_EQ(constant<uint8_t>("unsigned char", "(unsigned char)300.0f"), 44);
+    EXPECT_EQ(constant<int16_t>("short", "(short)1e10"), -1);
+    EXPECT_EQ(constant<int8_t>("signed char", "(signed char)-1000.5"), 24);
+}
+
 TEST(Semantics, MinAndMax) {
     auto least = [](float x, float y) {
         return binary<float>("float", "float", "fminf(x, y)", x, y);
