@@ -15,7 +15,7 @@ namespace trilane::cpu {
 namespace {
 
 struct Search {
-    uintptr_t inside = 0;   // an address of the object
+    uintptr_t inside = 0;  // an address of the object
     std::string id;
 };
 

@@ -5,7 +5,8 @@
 
 namespace trilane::cpu {
 
-// The linker's build id in hex, or, if the library was linked without one, size and time of its file.
+// The linker's build id in hex, or, if the library was linked without one, size and time of its
+// file.
 const std::string& build_id();
 
 }  // namespace trilane::cpu

@@ -17,6 +17,7 @@
 #include "devices/cpu/compile/compiler.h"
 #include "devices/cpu/compile/constant_operands.h"
 #include "devices/cpu/compile/guard.h"
+#include "devices/cpu/compile/inline_ptx.h"
 #include "devices/cpu/compile/kernel_info.h"
 #include "devices/cpu/compile/retarget.h"
 #include "devices/cpu/compile/semantics.h"
@@ -44,6 +45,7 @@ class FinishConsumer : public clang::ASTConsumer {
         collect_kernels(*module);
         collect_variables(*module);
         collect_names(*module);
+        lower_inline_ptx(*module);
         retarget(*module, keep_);
         report_unsupported(*module, context, generator_);
     }

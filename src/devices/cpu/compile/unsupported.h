@@ -14,7 +14,7 @@ namespace trilane::cpu {
 
 // To be run on the retargeted module, so that code no kernel reaches is not complained of. Reports
 // through the context's diagnostics:
-//   - inline PTX assembly, with its text;
+//   - inline PTX assembly that inline_ptx.h does not know, with its text;
 //   - calls of functions declared with __attribute__((error("..."))): how the device library says
 //     that textures, matrix fragments and the like are missing;
 //   - functions and variables that are declared and used but not defined;

@@ -42,11 +42,11 @@ std::unique_ptr<TargetMachine> make_target_machine() {
     const Target* target = TargetRegistry::lookupTarget(kTriple, why);
     TRILANE_CHECK(target != nullptr, "no code generator for {}: {}", kTriple, why);
     TargetOptions options;
-    options.AllowFPOpFusion = FPOpFusion::Strict;   // contraction was decided by the front end
+    options.AllowFPOpFusion = FPOpFusion::Strict;  // contraction was decided by the front end
     options.UnsafeFPMath = false;
-    std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-        kTriple, host_cpu(), host_features(), options, Reloc::PIC_, CodeModel::Small,
-        CodeGenOptLevel::Default, true));
+    std::unique_ptr<TargetMachine> machine(
+        target->createTargetMachine(kTriple, host_cpu(), host_features(), options, Reloc::PIC_,
+                                    CodeModel::Small, CodeGenOptLevel::Default, true));
     TRILANE_CHECK(machine != nullptr, "the code generator for {} could not be made", kTriple);
     return machine;
 }
@@ -87,8 +87,8 @@ std::string host_model() {
 
 namespace {
 
-// Compiles run on threads of their own, and a machine that has seen the processor's features is worth
-// some milliseconds: machines outlive their threads.
+// Compiles run on threads of their own, and a machine that has seen the processor's features is
+// worth some milliseconds: machines outlive their threads.
 class Machines {
   public:
     static Machines& get() {

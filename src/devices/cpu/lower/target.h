@@ -10,9 +10,9 @@ class TargetMachine;
 
 namespace trilane::cpu {
 
-const std::string& host_cpu();        // "znver4"
-const std::string& host_features();   // "+avx2,-sse4a,..."
-std::string host_model();             // "AMD EPYC 9xx5", for names shown to people
+const std::string& host_cpu();       // "znver4"
+const std::string& host_features();  // "+avx2,-sse4a,..."
+std::string host_model();            // "AMD EPYC 9xx5", for names shown to people
 // Of the calling thread until it ends.
 llvm::TargetMachine& target_machine();
 
