@@ -68,7 +68,7 @@ from numpy import (
 )
 from numpy import bool as bool  # noqa: A004
 
-from trilane.cupy import _ufuncs, cuda, exceptions, linalg, random
+from trilane.cupy import _ufuncs, cuda, exceptions, linalg
 from trilane.cupy._convert import asnumpy, get_array_module
 from trilane.cupy._creation import (
     arange,
@@ -112,7 +112,6 @@ from trilane.cupy._creation import (
     zeros_like,
 )
 from trilane.cupy._engine import ndarray
-from trilane.cupy._functional import apply_along_axis, apply_over_axes, pad, piecewise, vectorize
 from trilane.cupy._indexing import (
     argwhere,
     c_,
@@ -147,19 +146,6 @@ from trilane.cupy._indexing import (
     unravel_index,
     where,
 )
-from trilane.cupy._io import (
-    array2string,
-    array_repr,
-    array_str,
-    format_float_scientific,
-    load,
-    printoptions,
-    save,
-    savetxt,
-    savez,
-    savez_compressed,
-)
-from trilane.cupy._kernel import ElementwiseKernel, RawKernel, RawModule, ReductionKernel
 from trilane.cupy._logic import (
     all,
     allclose,
@@ -291,18 +277,9 @@ from trilane.cupy._misc import (
     result_type,
     shares_memory,
     show_config,
+    who,
 )
 from trilane.cupy._missing import missing as _missing
-from trilane.cupy._polynomial import (
-    poly,
-    poly1d,
-    polyadd,
-    polyfit,
-    polymul,
-    polysub,
-    polyval,
-    roots,
-)
 from trilane.cupy._sorting import (
     argmax,
     argmin,
@@ -379,12 +356,23 @@ from trilane.cupy import _ndarray as _complete_the_array_type  # noqa: F401
 globals().update(_ufuncs.table)
 
 # Loaded on first use.
-_LAZY = frozenset({"fft", "lib", "testing", "_core", "_util"})
+_LAZY = frozenset({"fft", "lib", "random", "testing", "_core", "_util"})
+_LAZY_NAMES = {
+    "_functional": "apply_along_axis apply_over_axes pad piecewise vectorize",
+    "_io": "base_repr binary_repr array2string array_repr array_str format_float_scientific load printoptions save savetxt savez savez_compressed",
+    "_kernel": "ElementwiseKernel RawKernel RawModule ReductionKernel",
+    "_polynomial": "poly poly1d polyadd polyfit polymul polysub polyval roots",
+}
+_MODULE_OF = {name: module for module, names in _LAZY_NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str):
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{name}")
+    if name in _MODULE_OF:
+        value = getattr(_importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+        globals()[name] = value
+        return value
     if name == "cupyx":
         return _importlib.import_module("trilane.cupyx")
     from trilane.cupy._names import PEER_NAMES
@@ -399,4 +387,4 @@ def _public_numpy() -> frozenset[str]:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | _LAZY)
+    return sorted(set(globals()) | _LAZY | set(_MODULE_OF))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from trilane.cupy._creation import arange, array, asarray, empty, tri
@@ -76,6 +78,10 @@ def _shape_part(part: ndarray, min_ndim: int, trans1d: int) -> ndarray:
     first = trans1d if trans1d >= 0 else min_ndim - own + trans1d + 1
     return moveaxis(part, range(min_ndim - own, min_ndim), range(first, first + own))
 
+
+# CuPy's own names of this class and of the module that holds it.
+AxisConcatenator = _Joiner
+generate = sys.modules[__name__]
 
 r_ = _Joiner(0, 1, -1)
 c_ = _Joiner(-1, 2, 0)
@@ -454,7 +460,15 @@ class flatiter:
         return self._base.size
 
     def __iter__(self):
-        return iter(self._base.ravel())
+        self._next = 0
+        return self
+
+    def __next__(self) -> ndarray:
+        place = getattr(self, "_next", 0)
+        if place >= self._base.size:
+            raise StopIteration
+        self._next = place + 1
+        return self._base.ravel()[place]
 
     def __getitem__(self, index) -> ndarray:
         if index is Ellipsis:

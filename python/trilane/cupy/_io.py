@@ -100,6 +100,8 @@ def format_float_scientific(x, *args, **kwargs) -> str:
     return np.format_float_scientific(asnumpy(x), *args, **kwargs)
 
 
+base_repr = np.base_repr
+binary_repr = np.binary_repr
 set_printoptions = np.set_printoptions
 get_printoptions = np.get_printoptions
 

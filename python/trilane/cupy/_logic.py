@@ -79,13 +79,13 @@ def array_equiv(a1, a2) -> ndarray:
 
 def iscomplex(x) -> ndarray:
     """Whether each element has an imaginary part."""
-    x = to_array(x, "iscomplex")
+    x = asarray(x)
     return x.imag != 0 if x.dtype.kind == "c" else zeros(x.shape, bool)
 
 
 def isreal(x) -> ndarray:
     """Whether each element has no imaginary part."""
-    x = to_array(x, "isreal")
+    x = asarray(x)
     return x.imag == 0 if x.dtype.kind == "c" else ~zeros(x.shape, bool)
 
 

@@ -184,3 +184,29 @@ def iterable(y) -> bool:
     except TypeError:
         return False
     return True
+
+
+def who(vardict=None) -> None:
+    """Print the device arrays of a dictionary (the caller's globals by default)."""
+    if vardict is None:
+        import sys
+
+        vardict = sys._getframe(1).f_globals
+    rows, shown, total = [], set(), 0
+    for name, value in vardict.items():
+        if not isinstance(value, ndarray):
+            continue
+        first = value.data.mem.ptr not in shown
+        shown.add(value.data.mem.ptr)
+        total += value.nbytes if first else 0
+        shape = " x ".join(map(str, value.shape))
+        rows.append((name, shape, str(value.nbytes), value.dtype.name))
+    if rows:
+        headings = ("Name", "Shape", "Bytes", "Type")
+        widths = [max(len(row[i]) for row in [headings, *rows]) + 4 for i in range(4)]
+        line = "".join(h.ljust(w) for h, w in zip(headings, widths, strict=True))
+        print(line.rstrip())
+        print("=" * len(line))
+        for row in rows:
+            print("".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip())
+    print(f"\nUpper bound on total bytes  =       {total}")

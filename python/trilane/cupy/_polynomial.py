@@ -86,14 +86,14 @@ def poly(seq_of_zeros) -> ndarray:
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """Return the coefficients of the least-squares polynomial, found on the host.
 
-    Raises
-    ------
-    NotImplementedError
-        `full` or `cov`: they need singular values.
+    Returns
+    -------
+    ndarray, or with `full` also residuals, rank, singular values and `rcond`, or with `cov` also
+    the covariance matrix
     """
-    if full or cov:
-        raise missing("cupy.polyfit(full=True or cov=True) (the device's LAPACK interface)")
     x, y = asarray(x), asarray(y)
+    if x.dtype.char == "e" and y.dtype.char == "e":
+        raise TypeError("float16 unsupported")
     if deg < 0:
         raise ValueError("expected deg >= 0")
     if x.ndim != 1:
@@ -106,8 +106,12 @@ def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
         raise TypeError("expected x and y to have same length")
     host_w = None if w is None else asarray(w).get()
     dtype = np.result_type(x.dtype, y.dtype, np.float64)
-    fitted = np.polyfit(x.get().astype(dtype), y.get().astype(dtype), deg, rcond, w=host_w)
-    return array(fitted)
+    made = np.polyfit(
+        x.get().astype(dtype), y.get().astype(dtype), deg, rcond, full=full, w=host_w, cov=cov
+    )
+    if isinstance(made, tuple):
+        return tuple(array(part) if isinstance(part, np.ndarray) else part for part in made)
+    return array(made)
 
 
 def roots(p) -> ndarray:

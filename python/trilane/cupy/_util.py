@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Slicing with a copy by hand of arrays: never needed here.
+ENABLE_SLICE_COPY = False
+
 
 class PerformanceWarning(RuntimeWarning):
     """Something works, but slowly."""

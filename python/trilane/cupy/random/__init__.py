@@ -9,7 +9,8 @@ from trilane.cupy.random._generator import (
     seed,
     set_random_state,
 )
-from trilane.cupy.random._new import (
+from trilane.cupy.random import _generator_api as _bit_generator  # noqa: F401
+from trilane.cupy.random._generator_api import (
     BitGenerator,
     Generator,
     MRG32k3a,

@@ -283,3 +283,12 @@ def require_positive(name: str, value, allow_zero: bool = False) -> None:
     bad = value < 0 if allow_zero else value <= 0
     if bool(bad.any()) if isinstance(bad, ndarray) else bool(np.any(bad)):
         raise ValueError(f"{name} {'<' if allow_zero else '<='} 0")
+
+
+def __getattr__(name: str):
+    """The functions of the namespace, where CuPy keeps them."""
+    import trilane.cupy.random as namespace
+
+    if name in namespace._FUNCTIONS:
+        return getattr(namespace, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

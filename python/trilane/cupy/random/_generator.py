@@ -11,7 +11,7 @@ from trilane.cupy._engine import engine, ndarray
 from trilane.cupy._helpers import normalize_shape
 from trilane.cupy.random._distributions import Distributions, require_positive
 
-# Device number -> RandomState; emptied by reset_states().
+# Device number -> RandomState; reset_states() makes it anew.
 _random_states: dict[int, RandomState] = {}
 
 
@@ -378,7 +378,8 @@ def set_random_state(rs: RandomState) -> None:
 
 def reset_states() -> None:
     """Forget the states of all devices."""
-    _random_states.clear()
+    global _random_states
+    _random_states = {}
 
 
 def seed(seed=None) -> None:

@@ -100,7 +100,7 @@ def _fixed_seeds(seed: int):
     from trilane.cupy.random import _generator
 
     numpy_state, python_state = np.random.get_state(), _random.getstate()
-    states = dict(_generator._random_states)
+    states = _generator._random_states
     _generator.reset_states()
     np.random.seed(seed)
     _random.seed(seed)
@@ -110,8 +110,7 @@ def _fixed_seeds(seed: int):
     finally:
         np.random.set_state(numpy_state)
         _random.setstate(python_state)
-        _generator._random_states.clear()
-        _generator._random_states.update(states)
+        _generator._random_states = states
 
 
 def fix_random(seed: int = 0):
