@@ -19,8 +19,8 @@ TRILANE_INDEX(trilane_block_dim, ntid)
 TRILANE_INDEX(trilane_grid_dim, nctaid)
 #undef TRILANE_INDEX
 
-extern const __device__ __attribute__((weak)) trilane_thread_index threadIdx;
-extern const __device__ __attribute__((weak)) trilane_block_index blockIdx;
-extern const __device__ __attribute__((weak)) trilane_block_dim blockDim;
-extern const __device__ __attribute__((weak)) trilane_grid_dim gridDim;
+static constexpr __device__ trilane_thread_index threadIdx{};
+static constexpr __device__ trilane_block_index blockIdx{};
+static constexpr __device__ trilane_block_dim blockDim{};
+static constexpr __device__ trilane_grid_dim gridDim{};
 constexpr int warpSize = 32;

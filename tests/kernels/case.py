@@ -48,6 +48,8 @@ class Case:
         Compare the bits of NaNs too.
     tolerance : float
         Relative error allowed; 0: bit for bit.
+    absolute : float
+        Absolute error allowed beside it.
     refused : dict of str to str
         Kind of device -> what its compile error must say: the feature does not exist there.
     """
@@ -63,6 +65,7 @@ class Case:
     options: tuple[str, ...] = OPTIONS
     nan_bits: bool = False
     tolerance: float = 0.0
+    absolute: float = 0.0
     cooperative: bool = False
     refused: dict[str, str] = field(default_factory=dict)
 
@@ -192,7 +195,7 @@ def differences(case: Case, results: list[np.ndarray]) -> list[str]:
             if not case.nan_bits:
                 same |= np.isnan(got) & np.isnan(expected)
             if case.tolerance:
-                same |= np.isclose(got, expected, rtol=case.tolerance, atol=0)
+                same |= np.isclose(got, expected, rtol=case.tolerance, atol=case.absolute)
         lines += [
             f"p{position}[{i}]: got {got[i]!r} (0x{int(got.view(unsigned)[i]):x}), "
             f"expected {expected[i]!r} (0x{int(expected.view(unsigned)[i]):x})"

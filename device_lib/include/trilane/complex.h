@@ -1,6 +1,7 @@
 // trilane::complex<T>, T float or double: layout of two T, arithmetic and functions as NumPy has
 // them (plain products, Smith's quotient, lexicographic order, C99 special values). Both devices.
-#pragma once
+#ifndef TRILANE_COMPLEX_H_INCLUDED
+#define TRILANE_COMPLEX_H_INCLUDED
 
 #include "constants.h"
 
@@ -191,3 +192,5 @@ template <class T> TRILANE_FN complex<T> minimum(const complex<T>& a, const comp
 }  // namespace trilane
 
 #include "complex_math.h"
+
+#endif  // TRILANE_COMPLEX_H_INCLUDED

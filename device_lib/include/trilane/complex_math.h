@@ -1,6 +1,7 @@
 // Elementary functions of trilane::complex<T>: C99's special values, no needless overflow, and
 // Kahan's formulas for the inverse functions (exact on the cuts, the sign of zero picks the side).
-#pragma once
+#ifndef TRILANE_COMPLEX_MATH_H_INCLUDED
+#define TRILANE_COMPLEX_MATH_H_INCLUDED
 
 #include "complex.h"
 
@@ -268,3 +269,5 @@ template <class T> TRILANE_FN complex<T> pow(const complex<T>& a, int b) {
 }
 
 }  // namespace trilane
+
+#endif  // TRILANE_COMPLEX_MATH_H_INCLUDED

@@ -1,5 +1,6 @@
 // INFINITY, NAN and the M_ constants for texts that both devices compile: NVRTC defines none.
-#pragma once
+#ifndef TRILANE_CONSTANTS_H_INCLUDED
+#define TRILANE_CONSTANTS_H_INCLUDED
 
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
@@ -22,3 +23,5 @@
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
 #endif
+
+#endif  // TRILANE_CONSTANTS_H_INCLUDED

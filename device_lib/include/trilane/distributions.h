@@ -1,6 +1,7 @@
 // Random distributions by element: every element has its own Philox-4x32-10 sequence, so that the
 // values depend on the seed, the call and the element alone, not on the device or the launch.
-#pragma once
+#ifndef TRILANE_DISTRIBUTIONS_H_INCLUDED
+#define TRILANE_DISTRIBUTIONS_H_INCLUDED
 
 #include "philox.h"
 
@@ -234,3 +235,5 @@ __device__ inline double draw_noncentral_chisquare(PhiloxStream& s, double df, d
     }
     return 2.0 * draw_gamma(s, df / 2.0 + draw_poisson(s, nonc / 2.0));
 }
+
+#endif  // TRILANE_DISTRIBUTIONS_H_INCLUDED

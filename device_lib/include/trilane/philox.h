@@ -1,6 +1,7 @@
 // Counter-based random numbers: Philox 4x32 with 10 rounds (Salmon et al., SC'11) and the mappings
 // to uniform and normal numbers. A number depends on (key, counter) alone, on both devices.
-#pragma once
+#ifndef TRILANE_PHILOX_H_INCLUDED
+#define TRILANE_PHILOX_H_INCLUDED
 
 #include "constants.h"
 
@@ -77,3 +78,5 @@ TRILANE_FN unsigned long long below(unsigned int low, unsigned int high, unsigne
 }
 
 }  // namespace trilane
+
+#endif  // TRILANE_PHILOX_H_INCLUDED

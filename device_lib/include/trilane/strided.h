@@ -1,5 +1,6 @@
 // Strided arrays inside kernels: what CuPy's ElementwiseKernel and ReductionKernel index.
-#pragma once
+#ifndef TRILANE_STRIDED_H_INCLUDED
+#define TRILANE_STRIDED_H_INCLUDED
 
 // What the host passes by value beside an array's pointer. Strides in bytes.
 template <int N>
@@ -91,3 +92,5 @@ class CIndexer {
     const CLayout<N>& layout_;
     ptrdiff_t index_[N > 0 ? N : 1];
 };
+
+#endif  // TRILANE_STRIDED_H_INCLUDED
