@@ -84,7 +84,17 @@ def _generator(name: str, state: str, more: str) -> None:
         f"    draw<{state}>(to, p3[3 * t], p3[3 * t + 1], p3[3 * t + 2]);\n{more}}}\n"
     )
     # the words are exact; the logarithms and sines of the normals are each device's own
-    add(Case(name, source, arrays, _recorded(name, arrays), block=(_COUNT,), tolerance=2e-5, absolute=2e-6))
+    add(
+        Case(
+            name,
+            source,
+            arrays,
+            _recorded(name, arrays),
+            block=(_COUNT,),
+            tolerance=2e-5,
+            absolute=2e-6,
+        )
+    )
 
 
 _generator("curand_xorwow", "curandStateXORWOW_t", "")
