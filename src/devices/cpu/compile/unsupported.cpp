@@ -119,9 +119,10 @@ class Reporter {
             error(place_of(function),
                   "function '" + name_of(function) + "' is used in device code but not defined");
         }
+        // Weak ones may be missing: blockDim and its kin are only names for special registers.
         for (llvm::GlobalVariable& variable : module_.globals())
             if (variable.isDeclaration() && variable.getAddressSpace() != 3 &&
-                !variable.use_empty())
+                !variable.hasExternalWeakLinkage() && !variable.use_empty())
                 error(place_of(variable), "variable '" + name_of(variable) +
                                               "' is used in device code but not defined");
     }

@@ -38,8 +38,7 @@ extern "C" __global__ void f(Box b, int* out, float4 v) {
     for (int z = 0; z < 4; ++z)
         for (int y = 0; y < 4; ++y)
             for (int x = 0; x < 6; ++x)
-                EXPECT_EQ(out[(z * 4 + y) * 6 + x],
-                          (7 + x) * 1000 + y * 100 + z * 10 + x % 5 + 3);
+                EXPECT_EQ(out[(z * 4 + y) * 6 + x], (7 + x) * 1000 + y * 100 + z * 10 + x % 5 + 3);
 }
 
 TEST(KernelFeatures, RecursionAndThreadIndexInside) {
@@ -182,7 +181,7 @@ extern "C" __global__ void h(int n) { if (threadIdx.x == n) __trap(); }
     EXPECT_NE(text.find("thread (0,2,0)"), std::string::npos) << text;
     text = error_of([&] { program.launch("h", {1}, {8}, 5); });
     EXPECT_NE(text.find("trap in block (0,0,0), thread (5,0,0)"), std::string::npos) << text;
-    program.launch("f", {1}, {8}, 16);   // the device goes on
+    program.launch("f", {1}, {8}, 16);  // the device goes on
 }
 
 TEST(KernelFeatures, FaultsBecomeErrors) {
@@ -344,6 +343,19 @@ extern "C" __global__ void g(int* p) { p[threadIdx.x] = K; })");
     }
     stop = true;
     compiler.join();
+}
+
+TEST(KernelFeatures, IndexVariablesAsValues) {
+    Program program(R"(
+__device__ int flat(dim3 size, uint3 at) { return (at.z * size.y + at.y) * size.x + at.x; }
+extern "C" __global__ void f(int* out) {
+    dim3 size = blockDim;
+    uint3 at = threadIdx;
+    out[flat(size, at)] = flat(blockDim, threadIdx) + flat(gridDim, blockIdx);
+})");
+    std::vector<int> out(24, -1);
+    program.launch("f", {1}, {4, 3, 2}, out.data());
+    for (int i = 0; i < 24; ++i) EXPECT_EQ(out[size_t(i)], i);
 }
 
 }  // namespace
