@@ -13,6 +13,10 @@ ufuncs = engine.ufuncs
 # The engine's own methods, before the face puts its own in their place.
 engine_take = ndarray.take
 engine_put = ndarray.put
+engine_get = ndarray.get
+engine_set = ndarray.set
+engine_astype = ndarray.astype
+engine_fill = ndarray.fill
 
 empty = engine.empty
 full = engine.full

@@ -24,12 +24,15 @@ class Flags:
     """Memory layout: ``c_contiguous``, ``f_contiguous``, ``owndata``, also by NumPy's keys."""
 
     def __init__(self, c_contiguous: bool, f_contiguous: bool, owndata: bool) -> None:
-        self.c_contiguous = c_contiguous
-        self.f_contiguous = f_contiguous
-        self.owndata = owndata
+        self._c_contiguous = c_contiguous
+        self._f_contiguous = f_contiguous
+        self._owndata = owndata
 
-    writeable = True
-    aligned = True
+    c_contiguous = property(lambda self: self._c_contiguous, doc="In C order without gaps.")
+    f_contiguous = property(lambda self: self._f_contiguous, doc="In Fortran order without gaps.")
+    owndata = property(lambda self: self._owndata, doc="Whether the array owns its memory.")
+    writeable = property(lambda self: True, doc="Device arrays are always writeable.")
+    aligned = property(lambda self: True, doc="Whether elements are aligned.")
 
     @property
     def fnc(self) -> bool:

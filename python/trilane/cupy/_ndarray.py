@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from trilane.cupy import _protocols, _sorting
-from trilane.cupy._engine import UFunc, engine, ndarray
+from trilane.cupy._engine import (
+    UFunc,
+    engine,
+    engine_astype,
+    engine_fill,
+    engine_get,
+    engine_set,
+    ndarray,
+)
 from trilane.cupy._flags import Flags
 from trilane.cupy._helpers import normalize_axis_index
 from trilane.cupy._indexing import flatiter
@@ -32,6 +40,61 @@ def _device(self):
 def _flags(self) -> Flags:
     """Memory layout."""
     return Flags(self.c_contiguous, self.f_contiguous, self.owndata)
+
+
+def _get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
+    """Return the values as a NumPy array.
+
+    Parameters
+    ----------
+    stream : Stream, optional
+        Where the copy is ordered; the current stream by default.
+    order : {'C', 'F', 'A'}
+    out : numpy.ndarray, optional
+        Where the values go, of the same shape and dtype.
+    blocking : bool
+        False: the copy may still be under way on return.
+    """
+    core = None if stream is None else stream._core_stream
+    if out is not None and not (out.flags.c_contiguous or out.flags.f_contiguous):
+        if out.shape != self.shape or out.dtype != self.dtype:
+            raise ValueError(
+                f"get: out is {out.dtype}{out.shape}, expected {self.dtype}{self.shape}"
+            )
+        out[...] = engine_get(self, core, order, None, True)
+        return out
+    return engine_get(self, core, order, out, blocking)
+
+
+def _set(self, arr, stream=None) -> None:
+    """Copy the values of a NumPy array of the same shape and dtype into this one."""
+    engine_set(self, arr, None if stream is None else stream._core_stream)
+
+
+def _astype(self, dtype, order="K", casting=None, subok=None, copy=True) -> ndarray:
+    """Return the values as another dtype; the array itself if nothing changes and not `copy`."""
+    if subok is not None:
+        raise TypeError("subok is not supported yet")
+    return engine_astype(self, dtype, order or "K", casting, None, copy)
+
+
+def _fill(self, value) -> None:
+    """Set every element to one value."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
+    elif hasattr(value, "__cupy_get_ndarray__") or hasattr(value, "__cuda_array_interface__"):
+        from trilane.cupy._creation import asarray
+
+        value = asarray(value)
+    engine_fill(self, value)
+
+
+def _reduceat(self, a, indices, axis=0, dtype=None, out=None):
+    """Not there yet."""
+    raise NotImplementedError(f"ufunc.reduceat ({self.name})")
+
+
+_reduceat.available = False
 
 
 def _sort(self, axis=-1, kind=None) -> None:
@@ -170,6 +233,10 @@ _PROPERTIES = {
     "__cuda_array_interface__": property(_protocols.cuda_array_interface),
 }
 _METHODS = {
+    "get": _get,
+    "set": _set,
+    "astype": _astype,
+    "fill": _fill,
     "sort": _sort,
     "argsort": _argsort,
     "partition": _partition,
@@ -208,6 +275,7 @@ def attach() -> None:
         setattr(ndarray, name, member)
     ndarray.__array_priority__ = 100
     UFunc.at = at
+    UFunc.reduceat = _reduceat
     ndarray.__module__ = "trilane.cupy"
 
 

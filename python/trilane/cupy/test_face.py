@@ -346,3 +346,18 @@ def test_testing_decorator_finds_a_difference():
 
     with pytest.raises(AssertionError):
         differs()
+
+
+def test_get_and_set_take_streams():
+    stream = cp.cuda.Stream()
+    a = cp.arange(6.0).reshape(2, 3)
+    assert a.get(stream, order="F", blocking=True).flags.f_contiguous
+    strided = np.zeros((2, 6))[:, ::2]
+    assert a.get(out=strided) is strided and strided[1, 2] == 5
+    a.set(np.ones((2, 3)), stream)
+    stream.synchronize()
+    assert float(a.sum()) == 6
+    a.fill(np.array(2.0))
+    assert float(cp.asnumpy(a, stream).sum()) == 12
+    with pytest.raises(AttributeError):
+        a.flags.c_contiguous = False
