@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <string_view>
+
 #include "core/error.h"
 #include "devices/cpu/check/allocation_table.h"
 #include "devices/cpu/run/kernel.h"
@@ -75,6 +77,9 @@ void name_neighbour(AccessFault& fault) {
 void report(const CheckSite& site, AccessFault& fault, const BlockContext& context,
             bool misaligned) {
     fault.array = site.name;
+    // Names of Python kernels carry a prefix that keeps them clear of C++'s words.
+    if (std::string_view(site.file).ends_with(".py") && fault.array.starts_with("v_"))
+        fault.array.erase(0, 2);
     if (site.space == AccessSpace::Global && fault.size != 0) {
         auto found = AllocationTable::get().find(fault.begin);
         if (found && !found->name.empty() && found->name != fault.array)

@@ -257,7 +257,7 @@ extern "C" __global__ void k(View view, int** pointers) {
 })",
                        {1}, {1}, 0, view, pointers.data());
     ASSERT_EQ(reports.size(), 2u);
-    says(reports[0], "array 'view' has 32 bytes: index 32 is behind its end");
+    says(reports[0], "array 'view' has 8 elements of 4 bytes: index 8 is behind its end");
     EXPECT_EQ(reports[1].line, 4);
     says(reports[1], "is in no array");
     EXPECT_TRUE(a.spare_untouched(1));
@@ -308,7 +308,7 @@ __device__ __forceinline__ void put(float* p, int i) {
     __stcg(p + i, 1.0f);
 }
 #line 90 "user.py"
-extern "C" __global__ void k(float* a) { put(a, 4); }
+extern "C" __global__ void k(float* v_a) { put(v_a, 4); }
 )",
                        {1}, {1}, 0, a.data());
     ASSERT_EQ(reports.size(), 1u);

@@ -35,7 +35,9 @@ const char* space_of(AccessSpace space) {
 
 // "array 'c' has 400 elements of 4 bytes: index 400 is behind its end"
 std::string describe_array(const CheckSite& site, const AccessFault& fault) {
-    uint64_t element = site.element != 0 && fault.size % site.element == 0 ? site.element : 1;
+    // Bytes and untyped memory are counted in units of the access.
+    uint64_t element = site.element > 1 ? site.element : fault.nbytes <= 16 ? fault.nbytes : 1;
+    if (element == 0 || fault.size % element != 0) element = 1;
     auto distance = static_cast<int64_t>(fault.address - fault.begin);
     int64_t index = distance / static_cast<int64_t>(element);
     if (distance < 0 && distance % static_cast<int64_t>(element) != 0) --index;
