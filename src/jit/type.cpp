@@ -131,7 +131,9 @@ TypeRef array(TypeRef element, int ndim, char layout, bool readonly, bool narrow
     type.narrow = narrow;
     type.text = fmt::format("{}array({}, {}d, {})", readonly ? "readonly " : "", element->text,
                             ndim, layout);
-    return intern(fmt::format("{}/{}/{}", type.text, narrow, element->id), std::move(type));
+    std::string key =
+        fmt::format("{}/{}/{}", type.text, narrow, element->id);  // before `type` is moved from
+    return intern(std::move(key), std::move(type));
 }
 
 TypeRef tuple(std::vector<TypeRef> items) {
@@ -182,7 +184,8 @@ TypeRef pointer(TypeRef element) {
     type.kind = TypeKind::Pointer;
     type.element = element;
     type.text = element->text + "*";
-    return intern(fmt::format("pointer:{}", element->id), std::move(type));
+    std::string key = fmt::format("pointer:{}", element->id);  // before `type` is moved from
+    return intern(std::move(key), std::move(type));
 }
 
 TypeRef static_object(std::string what) {
@@ -196,7 +199,9 @@ TypeRef special(TypeKind kind, std::string text) {
     Type type;
     type.kind = kind;
     type.text = text;
-    return intern(fmt::format("special:{}:{}", static_cast<int>(kind), text), std::move(type));
+    std::string key =
+        fmt::format("special:{}:{}", static_cast<int>(kind), text);  // before `type` is moved from
+    return intern(std::move(key), std::move(type));
 }
 
 TypeRef of_dtype(core::DType dtype) {
