@@ -28,32 +28,59 @@ bool FakeMachine::has_failed() {
 }
 
 void FakeMachine::enter(const char* entry) {
+    std::lock_guard lock(mutex);
     ++calls[entry];
     if (fail_in_ == 0 || (fail_entry_ != "*" && fail_entry_ != entry)) return;
     if (--fail_in_ == 0) throw_error(fail_kind_, "{}: failed as told", entry);
 }
 
 void FakeMachine::submit(RawStream stream, std::function<void()> work) {
+    std::unique_lock lock(mutex);
     Stream& s = streams[stream];
-    ++s.submitted;
+    const uint64_t position = ++s.submitted;
     s.work.push_back({std::move(work)});
-    if (!hold) run_until(stream, s.submitted);
+    const bool wait = !hold;
+    lock.unlock();
+    if (wait) run_until(stream, position);
 }
 
+// Work runs without the lock, one piece of a stream at a time: it may call the device.
 void FakeMachine::run_until(RawStream stream, uint64_t position) {
+    std::unique_lock lock(mutex);
     Stream& s = streams[stream];
     while (s.completed < position) {
+        if (s.running) {
+            changed_.wait(lock);
+            continue;
+        }
+        s.running = true;
         Work work = std::move(s.work.front());
         s.work.pop_front();
-        ++s.completed;
+        lock.unlock();
         work.run();
+        work.run = nullptr;
+        lock.lock();
+        s.running = false;
+        ++s.completed;
+        changed_.notify_all();
     }
 }
 
-void FakeMachine::finish(RawStream stream) {
-    std::lock_guard lock(mutex);
-    run_until(stream, streams[stream].submitted);
+void FakeMachine::run_all() {
+    std::vector<std::pair<RawStream, uint64_t>> positions;
+    {
+        std::lock_guard lock(mutex);
+        for (const auto& [raw, stream] : streams) positions.emplace_back(raw, stream.submitted);
+    }
+    for (const auto& [raw, position] : positions) run_until(raw, position);
 }
+
+uint64_t FakeMachine::submitted_to(RawStream stream) {
+    std::lock_guard lock(mutex);
+    return streams[stream].submitted;
+}
+
+void FakeMachine::finish(RawStream stream) { run_until(stream, submitted_to(stream)); }
 
 int FakeMachine::calls_of(std::string_view entry) {
     std::lock_guard lock(mutex);
@@ -77,9 +104,7 @@ class FakeDevice final : public Device {
         properties_.shared_per_block_optin = 98304;
     }
 
-    ~FakeDevice() override {
-        for (auto& [raw, stream] : m->streams) m->run_until(raw, stream.submitted);
-    }
+    ~FakeDevice() override { m->run_all(); }
 
     const DeviceProperties& properties() const override { return properties_; }
     MemoryInfo memory_info() override {
@@ -88,8 +113,8 @@ class FakeDevice final : public Device {
     }
     void make_current() override { const Entry e(*m, "make_current"); }
     void synchronize() override {
-        const Entry e(*m, "synchronize");
-        for (auto& [raw, stream] : m->streams) m->run_until(raw, stream.submitted);
+        m->enter("synchronize");
+        m->run_all();
     }
 
     DevicePtr allocate(size_t nbytes, RawStream) override {
@@ -104,8 +129,11 @@ class FakeDevice final : public Device {
         return reinterpret_cast<DevicePtr>(memory);
     }
     void free(DevicePtr address, RawStream stream) noexcept override {
-        const Counted c(*m, "free");
+        {
+            const Counted c(*m, "free");
+        }
         m->submit(stream, [machine = m.get(), address] {
+            std::lock_guard lock(machine->mutex);
             const auto found = machine->memory.find(address);
             if (found == machine->memory.end()) std::abort();  // freed twice or never allocated
             machine->used -= found->second;
@@ -142,14 +170,14 @@ class FakeDevice final : public Device {
 
     void copy(CopyKind, DevicePtr dst, DevicePtr src, size_t nbytes, RawStream stream,
               bool wait) override {
-        const Entry e(*m, "copy");
+        m->enter("copy");
         m->submit(stream, [=] {
             std::memmove(reinterpret_cast<void*>(dst), reinterpret_cast<const void*>(src), nbytes);
         });
-        if (wait) m->run_until(stream, m->streams[stream].submitted);
+        if (wait) m->finish(stream);
     }
     void copy_3d(const Copy3D& p, RawStream stream, bool wait) override {
-        const Entry e(*m, "copy_3d");
+        m->enter("copy_3d");
         m->submit(stream, [p] {
             for (size_t z = 0; z < p.depth; ++z)
                 for (size_t y = 0; y < p.height; ++y)
@@ -158,11 +186,11 @@ class FakeDevice final : public Device {
                         reinterpret_cast<void*>(p.src + z * p.src_slice_pitch + y * p.src_pitch),
                         p.width_bytes);
         });
-        if (wait) m->run_until(stream, m->streams[stream].submitted);
+        if (wait) m->finish(stream);
     }
     void fill(DevicePtr dst, uint32_t pattern, int pattern_bytes, size_t count, size_t height,
               size_t pitch, RawStream stream) override {
-        const Entry e(*m, "fill");
+        m->enter("fill");
         m->submit(stream, [=] {
             for (size_t y = 0; y < height; ++y)
                 for (size_t i = 0; i < count; ++i)
@@ -187,24 +215,25 @@ class FakeDevice final : public Device {
         --m->live_streams;
     }
     void synchronize_stream(RawStream stream) override {
-        const Entry e(*m, "synchronize_stream");
-        m->run_until(stream, live(stream).submitted);
+        m->enter("synchronize_stream");
+        require_live(stream);
+        m->finish(stream);
     }
     bool stream_done(RawStream stream) override {
         const Entry e(*m, "stream_done");
-        return live(stream).work.empty();
+        return live(stream).completed == live(stream).submitted;
     }
     void stream_wait_event(RawStream stream, RawEvent event) override {
-        const Entry e(*m, "stream_wait_event");
-        live(stream);
-        const FakeMachine::Event known = m->events.at(event);
+        m->enter("stream_wait_event");
+        require_live(stream);
+        const FakeMachine::Event known = event_at(event);
         m->submit(stream, [machine = m.get(), known] {
             if (known.recorded) machine->run_until(known.stream, known.position);
         });
     }
     void host_function(RawStream stream, std::function<void()> function) override {
-        const Entry e(*m, "host_function");
-        live(stream);
+        m->enter("host_function");
+        require_live(stream);
         m->submit(stream, std::move(function));
     }
     RawEvent create_event(bool timing, bool) override {
@@ -230,8 +259,8 @@ class FakeDevice final : public Device {
         return !known.recorded || m->streams[known.stream].completed >= known.position;
     }
     void synchronize_event(RawEvent event) override {
-        const Entry e(*m, "synchronize_event");
-        const FakeMachine::Event known = m->events.at(event);
+        m->enter("synchronize_event");
+        const FakeMachine::Event known = event_at(event);
         if (known.recorded) m->run_until(known.stream, known.position);
     }
     float event_elapsed_ms(RawEvent start, RawEvent stop) override {
@@ -300,11 +329,14 @@ class FakeDevice final : public Device {
         const Entry e(*m, "set_function_attribute");
     }
     void launch(const LaunchParams& params) override {
-        const Entry e(*m, "launch");
-        live(params.stream);
+        m->enter("launch");
+        require_live(params.stream);
+        std::unique_lock lock(m->mutex);
         const FakeKernel& kernel = m->kernels.at(m->functions_.at(params.function));
+        const bool hold = m->hold;
+        lock.unlock();
         if (!kernel.run) return;
-        if (!m->hold) return kernel.run(params);
+        if (!hold) return m->submit(params.stream, [&] { kernel.run(params); });
         std::vector<std::string> bytes;
         for (size_t i = 0; i < params.argument_count; ++i)
             bytes.emplace_back(static_cast<const char*>(params.arguments[i]),
@@ -338,6 +370,14 @@ class FakeDevice final : public Device {
         }
         std::lock_guard<std::recursive_mutex> lock;
     };
+    void require_live(RawStream stream) {
+        std::lock_guard lock(m->mutex);
+        live(stream);
+    }
+    FakeMachine::Event event_at(RawEvent event) {
+        std::lock_guard lock(m->mutex);
+        return m->events.at(event);
+    }
     FakeMachine::Stream& live(RawStream stream) {
         FakeMachine::Stream& s = m->streams[stream];
         if (s.destroyed) std::abort();  // used after it was destroyed

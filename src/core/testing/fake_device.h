@@ -3,6 +3,7 @@
 // and any call can be told to fail.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
@@ -33,6 +34,7 @@ struct FakeMachine {
         std::deque<Work> work;
         uint64_t submitted = 0, completed = 0;
         bool destroyed = false;
+        bool running = false;
     };
     struct Event {
         RawStream stream = 0;
@@ -80,6 +82,9 @@ struct FakeMachine {
     void enter(const char* entry);
     void submit(RawStream stream, std::function<void()> work);
     void run_until(RawStream stream, uint64_t position);
+    void run_all();
+    uint64_t submitted_to(RawStream stream);
+    std::condition_variable_any changed_;
     std::string fail_entry_;
     int fail_in_ = 0;
     ErrorKind fail_kind_ = ErrorKind::DeviceError;
