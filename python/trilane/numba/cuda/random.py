@@ -18,7 +18,7 @@ from trilane.numba.cuda.stubs import Builtin
 __all__ = [
     "create_xoroshiro128p_states", "init_xoroshiro128p_states", "xoroshiro128p_dtype",
     "xoroshiro128p_jump", "xoroshiro128p_next", "xoroshiro128p_normal_float32",
-    "xoroshiro128p_normal_float64", "xoroshiro128p_type", "xoroshiro128p_uniform_float32",
+    "xoroshiro128p_normal_float64", "xoroshiro128p_uniform_float32",
     "xoroshiro128p_uniform_float64",
 ]  # fmt: skip
 
