@@ -361,3 +361,12 @@ def test_get_and_set_take_streams():
     assert float(cp.asnumpy(a, stream).sum()) == 12
     with pytest.raises(AttributeError):
         a.flags.c_contiguous = False
+
+
+def test_array_type_reports_the_alias():
+    code = (
+        "from trilane import aliases; aliases.install(); import cupy, pickle; "
+        "assert str(cupy.ndarray) == \"<class 'cupy.ndarray'>\"; "
+        "assert pickle.loads(pickle.dumps(cupy.ndarray)) is cupy.ndarray"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, env=_environment())
