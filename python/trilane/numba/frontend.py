@@ -129,8 +129,8 @@ def _recovered_source(code: CodeType) -> list[str]:
     """Text of a function made by exec: some frame of the caller often still holds it."""
     frame = inspect.currentframe()
     while frame is not None:
-        for value in list(frame.f_locals.values()):
-            if isinstance(value, str) and "\n" in value + "\n" and code.co_name in value:
+        for value in [*frame.f_locals.values(), *frame.f_code.co_consts]:
+            if isinstance(value, str) and code.co_name in value:
                 found = _matching_text(value, code)
                 if found:
                     return found

@@ -249,3 +249,15 @@ def test_construct_that_kernels_lack():
 
     with pytest.raises(UnsupportedError, match="list comprehension"):
         kernel[1, 1](np.zeros(1))
+
+
+def test_functions_made_by_exec():
+    names = {}
+    exec("def doubled(o, x):\n    o[0] = 2 * x\n", names)
+    text = "def tripled(o, x):\n    o[0] = 3 * x\n"
+    exec(text, names)
+    o = np.zeros(1)
+    cuda.jit(names["doubled"])[1, 1](o, 4.0)
+    assert o[0] == 8
+    cuda.jit(names["tripled"])[1, 1](o, 4.0)
+    assert o[0] == 12
