@@ -179,6 +179,13 @@ class Function:
         Context.synchronize()
         return perf_counter() - start
 
+    def _loose(self, grid: Any, block: Any, stream: Any, args: tuple[Any, ...]) -> None:
+        # For generated kernels: NumPy scalars of any type convert when that loses nothing.
+        try:
+            self._launch(grid, block, args, 0, stream, True)
+        except TrilaneError as error:
+            raise _launch_error(error) from None
+
     # --- prepared calls
 
     def prepare(self, arg_types: str | Iterable[Any], texrefs: Sequence[Any] = ()) -> Function:

@@ -7,6 +7,8 @@ from typing import Any
 
 from trilane import _core
 
+from .compiler import SourceModule
+from .gpuarray import splay
 from .tools import Argument, ScalarArg, VectorArg, parse_c_arg
 
 __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg", "get_elwise_kernel", "parse_c_arg"]
@@ -16,6 +18,12 @@ def _declarations(arguments: str | Sequence[Argument]) -> str:
     if isinstance(arguments, str):
         return arguments
     return ", ".join(argument.declarator() for argument in arguments)  # type: ignore[attr-defined]
+
+
+def _parsed(arguments: str | Sequence[Argument]) -> list[Argument]:
+    if isinstance(arguments, str):
+        return [parse_c_arg(part) for part in arguments.split(",")]
+    return list(arguments)
 
 
 class ElementwiseKernel:
@@ -43,27 +51,92 @@ class ElementwiseKernel:
         options: Sequence[str] | None = None,
         **kwargs: Any,
     ) -> None:
-        self.arguments = arguments
+        self.arguments = _parsed(arguments)
         self.name = name
-        text: dict[str, str] = {
-            key: kwargs.pop(key) for key in ("loop_prep", "after_loop") if kwargs.get(key)
-        }
-        kwargs.pop("loop_prep", None)
-        kwargs.pop("after_loop", None)
         preamble = kwargs.pop("preamble", "")
+        loop_prep = kwargs.pop("loop_prep", "")
+        after_loop = kwargs.pop("after_loop", "")
         if kwargs:
             raise TypeError(f"ElementwiseKernel: unexpected arguments: {', '.join(kwargs)}")
-        self._kernel = _core.array.pycuda_elementwise(
-            _declarations(arguments), operation, name, preamble, list(options or ()), **text
-        )
+        self._source = f"""
+#include <pycuda-complex.hpp>
+{preamble}
+extern "C" __global__ void {name}({_declarations(arguments)}, long start, long stop, long step,
+                                  unsigned long n)
+{{
+  unsigned tid = threadIdx.x;
+  long total_threads = (long)gridDim.x * blockDim.x;
+  long cta_start = (long)blockDim.x * blockIdx.x;
+  {loop_prep};
+  for (long i = start + (cta_start + tid) * step; step < 0 ? i > stop : i < stop;
+       i += total_threads * step)
+  {{
+    {operation};
+  }}
+  {after_loop};
+}}
+"""
+        self._options, self._keep = options, keep
+        self._functions: dict[int, Any] = {}
+
+    def _function(self) -> Any:
+        index = _core.current_device_index()
+        if index not in self._functions:
+            module = SourceModule(
+                self._source, options=self._options, keep=self._keep, no_extern_c=True
+            )
+            self._functions[index] = module.get_function(self.name)
+        return self._functions[index]
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Run; keywords `range` or `slice` (both slices) choose indices, `stream` a stream."""
-        self._kernel(*args, **kwargs)
+        chosen = kwargs.pop("range", None)
+        sliced = kwargs.pop("slice", None)
+        stream = kwargs.pop("stream", None)
+        if kwargs:
+            raise TypeError(f"invalid keyword arguments specified: {', '.join(kwargs)}")
+        if chosen is not None and sliced is not None:
+            raise TypeError("may not specify both range and slice keyword arguments")
+        size = _vector_size(self.arguments, args, self.name)
+        if chosen is not None:
+            if chosen.stop is None:
+                raise ValueError(f"{self.name}: range: stop is missing")
+            start, stop = chosen.start or 0, chosen.stop
+            step = 1 if chosen.step is None else chosen.step
+        else:
+            start, stop, step = (sliced or slice(None)).indices(size)
+        count = len(range(start, stop, step))
+        if count == 0:
+            return
+        grid, block = splay(count)
+        self._function()._loose(grid, block, stream, (*args, start, stop, step, size))
 
     def get_texref(self, name: str) -> Any:
         """Gone: CUDA 12 dropped texture references."""
         raise NotImplementedError("ElementwiseKernel.get_texref: texture references are gone")
+
+
+def _vector_size(arguments: Sequence[Argument], args: Sequence[Any], name: str) -> int:
+    """Elements of the first vector; vectors must be contiguous and of one dtype with the C text."""
+    if len(args) != len(arguments):
+        raise TypeError(f"{name}: got {len(args)} arguments, expected {len(arguments)}")
+    size = None
+    for argument, given in zip(arguments, args, strict=True):
+        if not isinstance(argument, VectorArg) or not hasattr(given, "dtype"):
+            continue
+        if given.dtype != argument.dtype:
+            raise TypeError(
+                f"{name}: '{argument.name}': got an array of {given.dtype}, expected "
+                f"{argument.dtype}"
+            )
+        if not (given.c_contiguous or given.f_contiguous):
+            raise RuntimeError(
+                "elementwise kernel cannot deal with non-contiguous arrays: copy them first"
+            )
+        size = given.size if size is None else size
+    if size is None:
+        raise RuntimeError(f"{name}: ElementwiseKernel needs at least one array argument")
+    return size
 
 
 def get_elwise_kernel(
@@ -78,8 +151,6 @@ def get_elwise_kernel(
 
     The parameters are those of `arguments` and an ``unsigned long n``.
     """
-    from .compiler import SourceModule
-
     preamble = kwargs.pop("preamble", "")
     loop_prep = kwargs.pop("loop_prep", "")
     after_loop = kwargs.pop("after_loop", "")
@@ -102,10 +173,6 @@ extern "C" __global__ void {name}({_declarations(arguments)}, unsigned long n)
 }}
 """
     module = SourceModule(source, options=options, keep=keep, no_extern_c=True)
-    parsed = (
-        [parse_c_arg(part) for part in arguments.split(",")]
-        if isinstance(arguments, str)
-        else list(arguments)
-    )
+    parsed = _parsed(arguments)
     function = module.get_function(name)
     return function.prepare([arg.struct_char for arg in parsed] + ["L"])  # type: ignore[attr-defined]

@@ -102,7 +102,7 @@ class GPUArray(_array.ndarray):
         dtype = np.dtype(dtype)
         pointer = None
         if gpudata is None and allocator is not None and allocator is not mem_alloc:
-            gpudata = allocator(max(_count(shape) * dtype.itemsize, 1))
+            gpudata = allocator(builtins.max(_count(shape) * dtype.itemsize, 1))
         if gpudata is not None:
             pointer = _memory_pointer(gpudata, _extent(shape, strides, dtype.itemsize))
         super().__init__(shape, dtype, pointer, strides, order)
@@ -313,7 +313,7 @@ def _extent(shape: Any, strides: Any, itemsize: int) -> int:
     dims = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     if strides is None or not _count(shape):
         return _count(shape) * itemsize
-    return sum((int(n) - 1) * abs(int(s)) for n, s in zip(dims, strides, strict=True)) + itemsize
+    return builtins.sum((int(n) - 1) * abs(int(s)) for n, s in zip(dims, strides, strict=True)) + itemsize
 
 
 def _order_of(ary: Any) -> str:
