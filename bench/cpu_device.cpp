@@ -92,12 +92,13 @@ class Bench {
             double plain = median_us(rounds, [&] { bench::add(pa, pb, pc, n); });
             std::vector<void*> arguments{&pa, &pb, &pc, &n};
             unsigned grid = unsigned(n + 255) / 256;
-            double ours =
-                median_us(rounds, [&] { launch("add", {grid}, {256}, arguments); });
-            double strided = median_us(rounds, [&] { launch("add_stride", {64}, {256}, arguments); });
-            std::printf("vector add %9d: C++ %9.2f us, kernel %9.2f us, speed %.2f of C++; "
-                        "grid-stride %9.2f us (%.2f)\n",
-                        n, plain, ours, plain / ours, strided, plain / strided);
+            double ours = median_us(rounds, [&] { launch("add", {grid}, {256}, arguments); });
+            double strided =
+                median_us(rounds, [&] { launch("add_stride", {64}, {256}, arguments); });
+            std::printf(
+                "vector add %9d: C++ %9.2f us, kernel %9.2f us, speed %.2f of C++; "
+                "grid-stride %9.2f us (%.2f)\n",
+                n, plain, ours, plain / ours, strided, plain / strided);
         }
     }
 
@@ -142,10 +143,11 @@ extern "C" __global__ void add(const float* a, const float* b, float* c, int n) 
             image_of_one_ = device_.compile(program);
         });
         cpu::LowerTimes times = cpu::last_lower_times();
-        std::printf("compile vector add: %.1f ms (prepare %.1f, shape %.1f, optimise %.1f, "
-                    "code %.1f)\n",
-                    first * 1e-3, double(times.prepare_ns) * 1e-6, double(times.shape_ns) * 1e-6,
-                    double(times.optimize_ns) * 1e-6, double(times.codegen_ns) * 1e-6);
+        std::printf(
+            "compile vector add: %.1f ms (prepare %.1f, shape %.1f, optimise %.1f, "
+            "code %.1f)\n",
+            first * 1e-3, double(times.prepare_ns) * 1e-6, double(times.shape_ns) * 1e-6,
+            double(times.optimize_ns) * 1e-6, double(times.codegen_ns) * 1e-6);
         double load = median_us(21, [&] { device_.unload(device_.load(image_of_one_)); });
         std::printf("load and unload of its image (%zu bytes): %.2f ms\n",
                     image_of_one_.bytes.size(), load * 1e-3);

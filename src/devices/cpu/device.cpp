@@ -7,9 +7,9 @@
 
 #include "core/env.h"
 #include "core/error.h"
+#include "devices/cpu/build_id.h"
 #include "devices/cpu/check/allocation_table.h"
 #include "devices/cpu/check/report.h"
-#include "devices/cpu/build_id.h"
 #include "devices/cpu/compile/front_end.h"
 #include "devices/cpu/compile/guard.h"
 #include "devices/cpu/loaded_module.h"
@@ -82,11 +82,10 @@ std::vector<std::string> CpuDevice::function_names(core::RawModule module) {
 void CpuDevice::set_function_attribute(core::RawFunction function, int attribute, int value) {
     constexpr int kMaxDynamicShared = 8, kCarveout = 9;
     auto* kernel = reinterpret_cast<LoadedKernel*>(function);
-    if (attribute == kCarveout) return;   // a preference; there is nothing to carve
+    if (attribute == kCarveout) return;  // a preference; there is nothing to carve
     if (attribute != kMaxDynamicShared)
-        throw_error(ErrorKind::InvalidArgument,
-                    "set attribute of {}: attribute {} cannot be set", kernel->readable_name,
-                    attribute);
+        throw_error(ErrorKind::InvalidArgument, "set attribute of {}: attribute {} cannot be set",
+                    kernel->readable_name, attribute);
     size_t most = properties_.shared_per_block_optin - kernel->lowered.static_shared_bytes;
     if (value < 0 || size_t(value) > most)
         throw_error(ErrorKind::InvalidArgument,
@@ -129,10 +128,9 @@ void check_grid(const LoadedKernel& kernel, const core::Dim3& grid, const core::
 
 void check_shared(const LoadedKernel& kernel, size_t dynamic, size_t optin) {
     size_t sum = kernel.lowered.static_shared_bytes + dynamic;
-    size_t most = std::max<size_t>(49152, kernel.lowered.static_shared_bytes +
-                                              (kernel.max_dynamic_shared > 49152
-                                                   ? kernel.max_dynamic_shared
-                                                   : 0));
+    size_t most = std::max<size_t>(
+        49152, kernel.lowered.static_shared_bytes +
+                   (kernel.max_dynamic_shared > 49152 ? kernel.max_dynamic_shared : 0));
     if (sum > most)
         throw_error(ErrorKind::LaunchError,
                     "launch of {}: shared memory: got {} bytes static + {} dynamic, expected at "
@@ -154,10 +152,10 @@ void CpuDevice::launch(const core::LaunchParams& params) {
                     kernel->readable_name, params.argument_count,
                     kernel->lowered.description.parameters.size());
     if (params.cooperative) {
-        uint64_t most = uint64_t(model_occupancy(
-                            int(params.block.count()),
-                            kernel->lowered.static_shared_bytes + params.shared_bytes)) *
-                        uint64_t(properties_.multiprocessor_count);
+        uint64_t most =
+            uint64_t(model_occupancy(int(params.block.count()),
+                                     kernel->lowered.static_shared_bytes + params.shared_bytes)) *
+            uint64_t(properties_.multiprocessor_count);
         if (params.grid.count() > most)
             throw_error(ErrorKind::LaunchError,
                         "cooperative launch of {}: got {} blocks, expected at most {}, which can "

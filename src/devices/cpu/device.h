@@ -47,8 +47,8 @@ class CpuDevice : public core::Device {
     void copy(core::CopyKind kind, core::DevicePtr dst, core::DevicePtr src, size_t nbytes,
               core::RawStream stream, bool wait) override;
     void copy_3d(const core::Copy3D& params, core::RawStream stream, bool wait) override;
-    void fill(core::DevicePtr dst, uint32_t pattern, int pattern_bytes, size_t count,
-              size_t height, size_t pitch, core::RawStream stream) override;
+    void fill(core::DevicePtr dst, uint32_t pattern, int pattern_bytes, size_t count, size_t height,
+              size_t pitch, core::RawStream stream) override;
 
     core::RawStream create_stream(bool non_blocking, int priority) override;
     void destroy_stream(core::RawStream stream) noexcept override;

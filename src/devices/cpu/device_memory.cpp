@@ -27,7 +27,7 @@ size_t machine_memory() {
     auto total = size_t(sysconf(_SC_PHYS_PAGES)) * size_t(sysconf(_SC_PAGESIZE));
     std::ifstream group("/sys/fs/cgroup/memory.max");
     size_t limit = 0;
-    if (group >> limit && limit > 0) total = std::min(total, limit);   // "max" is no number
+    if (group >> limit && limit > 0) total = std::min(total, limit);  // "max" is no number
     return total;
 }
 
@@ -53,11 +53,16 @@ size_t parse_memory_size(const std::string& text) {
     double number = std::strtod(text.c_str(), &end);
     std::string unit = end;
     unit.erase(std::remove(unit.begin(), unit.end(), ' '), unit.end());
-    std::transform(unit.begin(), unit.end(), unit.begin(), [](char c) { return char(std::toupper(c)); });
+    std::transform(unit.begin(), unit.end(), unit.begin(),
+                   [](char c) { return char(std::toupper(c)); });
     if (!unit.empty() && unit.back() == 'B') unit.pop_back();
     if (!unit.empty() && unit.back() == 'I') unit.pop_back();
-    double scale = unit.empty() ? 1 : unit == "K" ? 1024.0 : unit == "M" ? 1048576.0
-                   : unit == "G" ? 1073741824.0 : unit == "T" ? 1099511627776.0 : 0;
+    double scale = unit.empty()  ? 1
+                   : unit == "K" ? 1024.0
+                   : unit == "M" ? 1048576.0
+                   : unit == "G" ? 1073741824.0
+                   : unit == "T" ? 1099511627776.0
+                                 : 0;
     if (end == text.c_str() || scale == 0 || !(number * scale >= 1) || number * scale > 1e18)
         throw_error(ErrorKind::InvalidArgument,
                     "TRILANE_CPU_MEMORY: got \"{}\", expected a size such as 4GB or 512MB", text);
@@ -120,7 +125,8 @@ void DeviceMemory::free(core::DevicePtr address) noexcept {
 void* DeviceMemory::allocate_host(size_t nbytes) {
     void* memory = allocate_aligned(std::max<size_t>(nbytes, 1));
     if (memory == nullptr)
-        throw_error(ErrorKind::OutOfMemory, "allocate_host: the system has no {} bytes left", nbytes);
+        throw_error(ErrorKind::OutOfMemory, "allocate_host: the system has no {} bytes left",
+                    nbytes);
     std::lock_guard lock(mutex_);
     pinned_.emplace(reinterpret_cast<core::DevicePtr>(memory), std::max<size_t>(nbytes, 1));
     return memory;
@@ -161,9 +167,7 @@ bool DeviceMemory::is_host_memory(const void* address) {
 core::DevicePtr CpuDevice::allocate(size_t nbytes, core::RawStream) {
     return memory_.allocate(nbytes);
 }
-void CpuDevice::free(core::DevicePtr address, core::RawStream) noexcept {
-    memory_.free(address);
-}
+void CpuDevice::free(core::DevicePtr address, core::RawStream) noexcept { memory_.free(address); }
 void* CpuDevice::allocate_host(size_t nbytes, unsigned) {
     void* address = memory_.allocate_host(nbytes);
     note_allocation(reinterpret_cast<core::DevicePtr>(address), nbytes, "pinned memory");
@@ -200,9 +204,7 @@ void check_addresses(const char* what, core::DevicePtr dst, core::DevicePtr src,
                     dst == 0 ? "destination's" : "source's");
 }
 
-char* host(core::DevicePtr address) {
-    return reinterpret_cast<char*>(address);
-}
+char* host(core::DevicePtr address) { return reinterpret_cast<char*>(address); }
 
 template <typename T>
 void fill_row(core::DevicePtr dst, uint32_t pattern, size_t count) {
@@ -222,8 +224,8 @@ void CpuDevice::copy_3d(const core::Copy3D& p, core::RawStream stream, bool) {
     check_addresses("copy", p.dst, p.src, p.width_bytes * p.height * p.depth);
     if (p.height > 1 && (p.dst_pitch < p.width_bytes || p.src_pitch < p.width_bytes))
         throw_error(ErrorKind::InvalidArgument,
-                    "copy: pitch too small: got {} and {}, expected {} bytes at least",
-                    p.dst_pitch, p.src_pitch, p.width_bytes);
+                    "copy: pitch too small: got {} and {}, expected {} bytes at least", p.dst_pitch,
+                    p.src_pitch, p.width_bytes);
     auto turn = streams_.enter(stream, "copy");
     for (size_t z = 0; z < p.depth; ++z)
         for (size_t y = 0; y < p.height; ++y)

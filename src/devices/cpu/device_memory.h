@@ -12,7 +12,7 @@ namespace trilane::cpu {
 
 // TRILANE_CPU_MEMORY ("4GB", "512MB", bytes), else three quarters of what this process may use.
 size_t memory_limit();
-size_t parse_memory_size(const std::string& text);   // InvalidArgument on nonsense
+size_t parse_memory_size(const std::string& text);  // InvalidArgument on nonsense
 
 class DeviceMemory {
   public:
@@ -21,12 +21,12 @@ class DeviceMemory {
     core::MemoryInfo info();
     // Aligned to 256 bytes, uninitialised. OutOfMemory says what was asked and what is free.
     core::DevicePtr allocate(size_t nbytes);
-    void free(core::DevicePtr address) noexcept;   // unknown addresses are reported, not freed
+    void free(core::DevicePtr address) noexcept;  // unknown addresses are reported, not freed
     void* allocate_host(size_t nbytes);
     void free_host(void* address) noexcept;
     void register_host(void* address, size_t nbytes);
     bool unregister_host(void* address);
-    bool is_host_memory(const void* address);      // inside pinned or registered memory
+    bool is_host_memory(const void* address);  // inside pinned or registered memory
 
   private:
     std::mutex mutex_;

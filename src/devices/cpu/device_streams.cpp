@@ -96,13 +96,13 @@ void CpuDevice::stream_wait_event(core::RawStream stream, core::RawEvent event) 
 
 void CpuDevice::host_function(core::RawStream stream, std::function<void()> function) {
     // All work before it is done. The stream is free again when it runs: it may use the device.
-    { auto turn = streams_.enter(stream, "host_function"); }
+    {
+        auto turn = streams_.enter(stream, "host_function");
+    }
     function();
 }
 
-core::RawEvent CpuDevice::create_event(bool timing, bool) {
-    return streams_.create_event(timing);
-}
+core::RawEvent CpuDevice::create_event(bool timing, bool) { return streams_.create_event(timing); }
 
 void CpuDevice::destroy_event(core::RawEvent event) noexcept {
     if (!streams_.destroy_event(event))
@@ -122,9 +122,7 @@ bool CpuDevice::event_done(core::RawEvent event) {
     return true;
 }
 
-void CpuDevice::synchronize_event(core::RawEvent event) {
-    streams_.event(event, "synchronize");
-}
+void CpuDevice::synchronize_event(core::RawEvent event) { streams_.event(event, "synchronize"); }
 
 float CpuDevice::event_elapsed_ms(core::RawEvent start, core::RawEvent stop) {
     int64_t times[2] = {};

@@ -32,13 +32,13 @@ class DeviceStreams {
             : stream_(std::move(stream)), lock_(raw.turn) {}
 
       private:
-        std::shared_ptr<Stream> stream_;   // null for the default stream
+        std::shared_ptr<Stream> stream_;  // null for the default stream
         std::unique_lock<std::mutex> lock_;
     };
 
     // InvalidArgument if the stream was destroyed. `what` names the operation.
     Turn enter(core::RawStream stream, const char* what);
-    void synchronize();                    // waits for every stream's work in other threads
+    void synchronize();  // waits for every stream's work in other threads
 
     core::RawStream create(bool non_blocking, int priority);
     bool destroy(core::RawStream stream);  // false if there is none

@@ -6,9 +6,7 @@
 
 #include "devices/cpu/device.h"
 
-int trilane_cpu_abi() {
-    return kTrilaneCpuAbi;
-}
+int trilane_cpu_abi() { return kTrilaneCpuAbi; }
 
 trilane::core::Device* trilane_cpu_create(int ordinal, const trilane::core::DeviceHooks* hooks,
                                           char* error, int error_bytes) {

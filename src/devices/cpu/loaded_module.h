@@ -21,17 +21,17 @@ class LoadedModule {
     // InvalidArgument for images that are not of this device or not for this machine.
     static std::unique_ptr<LoadedModule> load(const core::Image& image);
     ~LoadedModule();
-    core::FunctionInfo function(std::string_view name);   // NotFound lists what there is
+    core::FunctionInfo function(std::string_view name);  // NotFound lists what there is
     core::SymbolInfo global(std::string_view name);
     std::vector<std::string> function_names() const;
-    LoadedKernel* kernel(std::string_view name);          // nullptr if there is none
+    LoadedKernel* kernel(std::string_view name);  // nullptr if there is none
 
   private:
     std::mutex mutex_;
     std::unique_ptr<LoadedObject> object_;
-    std::deque<LoadedKernel> kernels_;       // addresses are handles
+    std::deque<LoadedKernel> kernels_;  // addresses are handles
     std::vector<LoweredGlobal> globals_;
-    const CheckRanges* check_ranges_ = nullptr;   // of a module with checks
+    const CheckRanges* check_ranges_ = nullptr;  // of a module with checks
 };
 
 }  // namespace trilane::cpu

@@ -46,7 +46,9 @@ class Program {
 
     static CpuDevice& device() { return test_device().device; }
     core::RawModule module() const { return module_; }
-    core::FunctionInfo function(const std::string& name) { return device().function(module_, name); }
+    core::FunctionInfo function(const std::string& name) {
+        return device().function(module_, name);
+    }
 
     template <typename... Args>
     void launch(const std::string& name, core::Dim3 grid, core::Dim3 block, Args... arguments) {

@@ -100,8 +100,8 @@ class SuspensionBuilder {
   private:
     Value* intrinsic(IRBuilder<>& builder, Intrinsic::ID id, ArrayRef<Value*> arguments,
                      ArrayRef<Type*> types = {}) {
-        return builder.CreateCall(
-            Intrinsic::getDeclaration(function_.getParent(), id, types), arguments);
+        return builder.CreateCall(Intrinsic::getDeclaration(function_.getParent(), id, types),
+                                  arguments);
     }
 
     void begin() {
@@ -134,8 +134,8 @@ class SuspensionBuilder {
 
     // The state lies before the frame: no second pointer has to live across suspensions.
     Value* field(IRBuilder<>& builder, size_t offset) {
-        return builder.CreateConstInBoundsGEP1_64(
-            builder.getInt8Ty(), frame_, offset - sizeof(ThreadState));
+        return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), frame_,
+                                                  offset - sizeof(ThreadState));
     }
 
     uint32_t new_site(const Instruction& place, Suspend kind) {
@@ -175,7 +175,8 @@ class SuspensionBuilder {
     }
 
     void store_operand(IRBuilder<>& builder, Value* value, size_t offset, Type* type) {
-        if (value->getType()->isFloatTy()) value = builder.CreateBitCast(value, builder.getInt32Ty());
+        if (value->getType()->isFloatTy())
+            value = builder.CreateBitCast(value, builder.getInt32Ty());
         builder.CreateAlignedStore(builder.CreateZExtOrTrunc(value, type), field(builder, offset),
                                    Align(4));
     }
@@ -192,9 +193,8 @@ class SuspensionBuilder {
                           offsetof(ThreadState, value), builder.getInt64Ty());
         bool has_operands = form.mask < 0 || form.operand[0] >= 0;
         for (int i = 0; has_operands && i < 2; ++i) {
-            Value* operand = form.operand[i] >= 0
-                                 ? call.getArgOperand(unsigned(form.operand[i]))
-                                 : builder.getInt32(0);
+            Value* operand = form.operand[i] >= 0 ? call.getArgOperand(unsigned(form.operand[i]))
+                                                  : builder.getInt32(0);
             store_operand(builder, operand, offsetof(ThreadState, operand) + 4 * size_t(i),
                           builder.getInt32Ty());
         }
@@ -215,9 +215,11 @@ class SuspensionBuilder {
             case SuspendForm::Result::ValueAndPredicate: {
                 auto* type = cast<StructType>(call.getType());
                 Value* flag = builder.CreateAlignedLoad(
-                    builder.getInt32Ty(), field(builder, offsetof(ThreadState, predicate)), Align(4));
+                    builder.getInt32Ty(), field(builder, offsetof(ThreadState, predicate)),
+                    Align(4));
                 Value* pair = builder.CreateInsertValue(
-                    PoisonValue::get(type), builder.CreateBitCast(word, type->getElementType(0)), 0);
+                    PoisonValue::get(type), builder.CreateBitCast(word, type->getElementType(0)),
+                    0);
                 return builder.CreateInsertValue(
                     pair, builder.CreateICmpNE(flag, builder.getInt32(0)), 1);
             }
@@ -273,7 +275,8 @@ Function* finish_coroutine(Function& function, LoweredKernel& lowered) {
     std::string symbol = function.getName().str();
     for (const char* part : {".destroy", ".cleanup"})
         if (Function* unused = module.getFunction(symbol + part)) {
-            unused->replaceAllUsesWith(ConstantPointerNull::get(cast<PointerType>(unused->getType())));
+            unused->replaceAllUsesWith(
+                ConstantPointerNull::get(cast<PointerType>(unused->getType())));
             unused->eraseFromParent();
         }
     // With no suspension the split leaves a table of functions that nobody reads.

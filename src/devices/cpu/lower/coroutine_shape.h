@@ -18,8 +18,8 @@ bool needs_coroutines(llvm::Function& kernel, Optimizer& optimizer);
 // Marks what must run in step, before shared arrays become offsets.
 void mark_volatile_shared(llvm::Function& kernel);
 
-// Builds the start function (run/block_context.h) around `kernel`, which is inlined. Suspending calls
-// are still in it: the next stage can optimise.
+// Builds the start function (run/block_context.h) around `kernel`, which is inlined. Suspending
+// calls are still in it: the next stage can optimise.
 llvm::Function* build_coroutine_body(llvm::Function& kernel, const SharedLayout& layout,
                                      const std::string& symbol);
 

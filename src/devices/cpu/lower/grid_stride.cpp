@@ -26,7 +26,7 @@ int64_t context_offset(Value* value) {
 Value* strip_extension(Value* value) {
     Value* inner = nullptr;
     return match(value, m_ZExt(m_Value(inner))) || match(value, m_SExt(m_Value(inner))) ? inner
-                                                                                      : value;
+                                                                                        : value;
 }
 
 // blockDim.a or gridDim.a * blockDim.a: positive, and small by the check of narrow axes, whose bits
@@ -113,8 +113,8 @@ class Interchange {
         if (entry_ == nullptr || turn_ == nullptr || strided_->getExitingBlock() != top_ ||
             turn_ == top_ || std::next(top_->phis().begin()) != top_->phis().end())
             return false;
-        bool direct = entry_ == header_ || (skip_empty(entry_) == top_ &&
-                                            entry_->getSinglePredecessor() == header_);
+        bool direct = entry_ == header_ ||
+                      (skip_empty(entry_) == top_ && entry_->getSinglePredecessor() == header_);
         auto* jump = dyn_cast<BranchInst>(header_->getTerminator());
         leave_ = strided_->getExitBlock();
         if (!direct || jump == nullptr || jump->isConditional() || leave_ == nullptr ||

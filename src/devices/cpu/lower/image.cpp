@@ -1,4 +1,5 @@
-// Encoding of lowered modules: little-endian fixed fields, strings and lists with their length first.
+// Encoding of lowered modules: little-endian fixed fields, strings and lists with their length
+// first.
 #include "devices/cpu/lower/image.h"
 
 #include <cstring>
@@ -15,7 +16,9 @@ constexpr char kMagic[8] = {'t', 'r', 'i', 'l', 'a', 'n', 'e', '\n'};
 class Writer {
   public:
     explicit Writer(std::string& out) : out_(out) {}
-    void raw(const void* data, size_t nbytes) { out_.append(static_cast<const char*>(data), nbytes); }
+    void raw(const void* data, size_t nbytes) {
+        out_.append(static_cast<const char*>(data), nbytes);
+    }
     template <typename T>
     void field(T& value) {
         if constexpr (std::is_enum_v<T>) {
@@ -85,7 +88,7 @@ class Reader {
     void list(std::vector<T>& items, Each each) {
         uint64_t count = 0;
         field(count);
-        if (count > left_)   // an item has a byte at least
+        if (count > left_)  // an item has a byte at least
             core::throw_error(core::ErrorKind::InvalidArgument,
                               "load: image of the cpu device is damaged");
         items.resize(count);
@@ -138,8 +141,7 @@ template <typename Archive>
 void module_fields(Archive& archive, LoweredModule& module) {
     archive.field(module.target_cpu);
     archive.field(module.target_features);
-    archive.list(module.kernels,
-                 [&](LoweredKernel& kernel) { kernel_fields(archive, kernel); });
+    archive.list(module.kernels, [&](LoweredKernel& kernel) { kernel_fields(archive, kernel); });
     archive.list(module.globals, [&](LoweredGlobal& global) {
         archive.field(global.name);
         archive.field(global.nbytes);
@@ -155,7 +157,7 @@ std::string encode_module(const LoweredModule& module) {
     writer.raw(kMagic, sizeof kMagic);
     uint32_t version = kImageVersion;
     writer.field(version);
-    module_fields(writer, const_cast<LoweredModule&>(module));   // one field list for both ways
+    module_fields(writer, const_cast<LoweredModule&>(module));  // one field list for both ways
     return bytes;
 }
 
@@ -170,9 +172,10 @@ LoweredModule decode_module(const std::string& bytes) {
     uint32_t version = 0;
     reader.field(version);
     if (version != kImageVersion)
-        core::throw_error(core::ErrorKind::InvalidArgument,
-                          "load: image of the cpu device has version {}, expected {}: compile again",
-                          version, kImageVersion);
+        core::throw_error(
+            core::ErrorKind::InvalidArgument,
+            "load: image of the cpu device has version {}, expected {}: compile again", version,
+            kImageVersion);
     LoweredModule module;
     module_fields(reader, module);
     if (reader.left() != 0)

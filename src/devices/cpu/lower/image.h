@@ -11,8 +11,8 @@ namespace trilane::cpu {
 inline constexpr uint32_t kImageVersion = 2;
 
 std::string encode_module(const LoweredModule& module);
-// InvalidArgument for anything that is not such an image, of another version, or cut off. The object
-// itself is not looked into: images are as trusted as code.
+// InvalidArgument for anything that is not such an image, of another version, or cut off. The
+// object itself is not looked into: images are as trusted as code.
 LoweredModule decode_module(const std::string& bytes);
 
 }  // namespace trilane::cpu

@@ -106,13 +106,14 @@ uint32_t narrow_global_indices(Function& function, const BlockValues& values) {
         for (User* user : thread->users()) {
             auto* sum = dyn_cast<BinaryOperator>(user);
             if (sum == nullptr || sum->getFunction() != &function) continue;
-            if (match(sum, m_c_Add(m_Specific(thread), m_c_Mul(m_Specific(values.block_idx[axis]),
-                                                               m_Specific(values.block_dim[axis])))))
+            if (match(sum,
+                      m_c_Add(m_Specific(thread), m_c_Mul(m_Specific(values.block_idx[axis]),
+                                                          m_Specific(values.block_dim[axis])))))
                 sums.push_back(sum);
         }
         for (BinaryOperator* sum : sums) {
-            auto* product = cast<BinaryOperator>(
-                sum->getOperand(0) == thread ? sum->getOperand(1) : sum->getOperand(0));
+            auto* product = cast<BinaryOperator>(sum->getOperand(0) == thread ? sum->getOperand(1)
+                                                                              : sum->getOperand(0));
             for (BinaryOperator* op : {product, sum}) {
                 op->setHasNoSignedWrap(true);
                 op->setHasNoUnsignedWrap(true);
@@ -127,10 +128,9 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
                            LoweredKernel& lowered) {
     Module& module = *kernel.getParent();
     LLVMContext& context = module.getContext();
-    Function* function =
-        Function::Create(FunctionType::get(Type::getVoidTy(context), {PointerType::get(context, 0)},
-                                           false),
-                         GlobalValue::ExternalLinkage, symbol, module);
+    Function* function = Function::Create(
+        FunctionType::get(Type::getVoidTy(context), {PointerType::get(context, 0)}, false),
+        GlobalValue::ExternalLinkage, symbol, module);
     function->copyAttributesFrom(&kernel);
     function->setAttributes(AttributeList().addFnAttributes(
         context, AttrBuilder(context, kernel.getAttributes().getFnAttrs())));
@@ -151,7 +151,8 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     if (kernel_needs_thread(kernel))
         builder.CreateAlignedStore(
             linear_thread(builder, values),
-            context_field(builder, values.context, offsetof(BlockContext, thread_linear)), Align(4));
+            context_field(builder, values.context, offsetof(BlockContext, thread_linear)),
+            Align(4));
     CallInst* call = builder.CreateCall(&kernel, arguments);
     call->setAttributes(kernel.getAttributes().removeFnAttributes(context));
     function->setSubprogram(kernel.getSubprogram());

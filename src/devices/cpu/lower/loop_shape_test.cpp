@@ -61,7 +61,8 @@ extern "C" __global__ void f_sum(const int* a, int* c, int n) {
     if (n > 0) atomicAdd(&c[n], seen);
 }
 )");
-    for (const char* name : {"f_int", "f_unsigned", "f_size", "f_long", "f_range", "f_inner", "f_two", "f_sum"}) {
+    for (const char* name :
+         {"f_int", "f_unsigned", "f_size", "f_long", "f_range", "f_inner", "f_two", "f_sum"}) {
         for (int n : {0, 1, 31, 64, 100, 1000, 5000}) {
             for (unsigned block : {1u, 32u, 100u}) {
                 std::vector<int> a(n + 1), c(n + 1, 7);

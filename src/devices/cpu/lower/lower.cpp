@@ -211,7 +211,7 @@ class Lowering {
     Module& module_;
     Optimizer optimizer_;
     std::vector<Function*> outlined_;
-    std::vector<std::pair<Function*, size_t>> coroutines_;   // start function, index of the kernel
+    std::vector<std::pair<Function*, size_t>> coroutines_;  // start function, index of the kernel
     LoweredModule result_;
 };
 
@@ -224,8 +224,8 @@ LowerTimes last_lower_times() {
 
 LoweredModule lower(FrontEndResult front_end, int lanes) {
     if (lanes != 1)
-        core::throw_error(core::ErrorKind::NotSupported,
-                          "lower: {} lanes: only 1 is there so far", lanes);
+        core::throw_error(core::ErrorKind::NotSupported, "lower: {} lanes: only 1 is there so far",
+                          lanes);
     times = {};
     LoweredModule module = Lowering(front_end).run();
     std::lock_guard lock(last_times_mutex);

@@ -12,28 +12,28 @@ namespace trilane::cpu {
 
 // How the threads of a block are run.
 enum class BlockShape : int {
-    Loop = 0,        // no synchronisation: a plain loop over the threads
-    Coroutine = 1,   // barriers, warp operations, or loops that wait: one coroutine per thread
+    Loop = 0,       // no synchronisation: a plain loop over the threads
+    Coroutine = 1,  // barriers, warp operations, or loops that wait: one coroutine per thread
 };
 
 // A place at which threads may stand still, for messages.
 struct SuspendSite {
-    uint32_t kind = 0;       // Suspend of run/block_context.h
-    int32_t line = 0;        // 0: not known
+    uint32_t kind = 0;  // Suspend of run/block_context.h
+    int32_t line = 0;   // 0: not known
 };
 
 struct LoweredKernel {
     KernelDescription description;
-    std::string entry_symbol;          // of the block function (Loop) or start function (Coroutine)
+    std::string entry_symbol;  // of the block function (Loop) or start function (Coroutine)
     BlockShape shape = BlockShape::Loop;
-    bool waits_on_blocks = false;      // spins on memory: blocks must make progress side by side
-    bool grid_sync = false;            // holds a barrier of the whole grid
-    bool may_print = false;            // calls vprintf
+    bool waits_on_blocks = false;  // spins on memory: blocks must make progress side by side
+    bool grid_sync = false;        // holds a barrier of the whole grid
+    bool may_print = false;        // calls vprintf
     // Axes of which the code assumes grid * block < 2^31 (bit 0: x).
     uint32_t narrow_axes = 0;
     size_t static_shared_bytes = 0;
     size_t dynamic_shared_align = 16;
-    size_t frame_bytes = 0;            // of one thread's coroutine
+    size_t frame_bytes = 0;  // of one thread's coroutine
     size_t local_bytes = 0;
     std::vector<SuspendSite> sites;
 };
@@ -44,7 +44,7 @@ struct LoweredGlobal {
 };
 
 struct LoweredModule {
-    std::string object;                // ELF, position independent
+    std::string object;  // ELF, position independent
     std::vector<LoweredKernel> kernels;
     std::vector<LoweredGlobal> globals;  // __device__, __constant__ variables by symbol
     std::string target_cpu, target_features;

@@ -45,9 +45,7 @@ void Optimizer::forget(Function& function) {
 
 namespace {
 
-InstCombinePass combine() {
-    return InstCombinePass(InstCombineOptions().setVerifyFixpoint(false));
-}
+InstCombinePass combine() { return InstCombinePass(InstCombineOptions().setVerifyFixpoint(false)); }
 
 }  // namespace
 

@@ -21,7 +21,8 @@ Value* wrap_atomic(IRBuilder<>& builder, CallBase& call, bool increment) {
                                    AtomicOrdering::SequentiallyConsistent);
 }
 
-Value* runtime_call(IRBuilder<>& builder, StringRef symbol, Type* type, ArrayRef<Value*> arguments) {
+Value* runtime_call(IRBuilder<>& builder, StringRef symbol, Type* type,
+                    ArrayRef<Value*> arguments) {
     SmallVector<Type*, 4> types;
     for (Value* argument : arguments) types.push_back(argument->getType());
     Module& module = *builder.GetInsertBlock()->getModule();
@@ -30,10 +31,10 @@ Value* runtime_call(IRBuilder<>& builder, StringRef symbol, Type* type, ArrayRef
 }
 
 Value* is_shared(IRBuilder<>& builder, Value* pointer) {
-    return builder.CreateTrunc(runtime_call(builder, "__trl_rt_is_shared", builder.getInt32Ty(),
-                                            {builder.CreateAddrSpaceCast(
-                                                pointer, builder.getPtrTy())}),
-                               builder.getInt1Ty());
+    return builder.CreateTrunc(
+        runtime_call(builder, "__trl_rt_is_shared", builder.getInt32Ty(),
+                     {builder.CreateAddrSpaceCast(pointer, builder.getPtrTy())}),
+        builder.getInt1Ty());
 }
 
 // Returns false if the call is none of this file's. `result` may stay null for void calls.
@@ -98,7 +99,7 @@ void lower_exit(CallBase& call, bool is_kernel) {
 
 void lower_plain_intrinsics(Function& function, bool is_kernel) {
     std::vector<CallBase*> calls;
-    std::vector<WeakTrackingVH> exits;   // one exit may cut off another
+    std::vector<WeakTrackingVH> exits;  // one exit may cut off another
     for (Instruction& instruction : instructions(function)) {
         auto* call = dyn_cast<CallBase>(&instruction);
         Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;

@@ -23,9 +23,7 @@ namespace trilane::cpu {
 
 using namespace llvm;
 
-std::string readable_name(const Function& function) {
-    return demangle(function.getName().str());
-}
+std::string readable_name(const Function& function) { return demangle(function.getName().str()); }
 
 CallClass classify_call(const CallBase& call) {
     const Function* callee = call.getCalledFunction();
@@ -42,9 +40,7 @@ bool needs_thread(StringRef symbol) {
 
 namespace {
 
-bool is_defined(const Function& function) {
-    return !function.isDeclaration();
-}
+bool is_defined(const Function& function) { return !function.isDeclaration(); }
 
 // Functions on a cycle of the call graph. A self call counts.
 std::set<Function*> recursive_functions(Module& module) {
@@ -157,7 +153,8 @@ std::vector<Function*> check_outlined(Module& module,
                 "{}: {} inside a function that is recursive or called through a pointer: the cpu "
                 "device can stop threads only in kernels and in functions that are inlined into "
                 "them: call it from the kernel",
-                readable_name(function), suspend_name(suspend_of(*call->getCalledFunction())->kind));
+                readable_name(function),
+                suspend_name(suspend_of(*call->getCalledFunction())->kind));
         }
     }
     return outlined;

@@ -15,9 +15,9 @@ namespace trilane::cpu {
 
 // What a call instruction is to the lowering.
 enum class CallClass {
-    Plain,      // computes something, or an ordinary function
-    Register,   // reads a thread index or another special register
-    Suspend,    // barrier or warp operation: the thread may have to wait
+    Plain,     // computes something, or an ordinary function
+    Register,  // reads a thread index or another special register
+    Suspend,   // barrier or warp operation: the thread may have to wait
 };
 CallClass classify_call(const llvm::CallBase& call);
 
@@ -32,6 +32,6 @@ void inline_into_kernels(llvm::Module& module, const std::vector<KernelDescripti
 std::vector<llvm::Function*> check_outlined(llvm::Module& module,
                                             const std::vector<KernelDescription>& kernels);
 
-std::string readable_name(const llvm::Function& function);   // demangled
+std::string readable_name(const llvm::Function& function);  // demangled
 
 }  // namespace trilane::cpu

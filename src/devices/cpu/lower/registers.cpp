@@ -24,8 +24,7 @@ Value* load_bounded(IRBuilder<>& builder, Value* context, size_t offset, uint32_
     LoadInst* load = builder.CreateAlignedLoad(
         builder.getInt32Ty(), context_field(builder, context, offset), Align(4), name);
     MDBuilder metadata(builder.getContext());
-    load->setMetadata(LLVMContext::MD_range,
-                      metadata.createRange(APInt(32, low), APInt(32, high)));
+    load->setMetadata(LLVMContext::MD_range, metadata.createRange(APInt(32, low), APInt(32, high)));
     load->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(builder.getContext(), {}));
     load->setMetadata(LLVMContext::MD_noundef, MDNode::get(builder.getContext(), {}));
     return load;
@@ -50,8 +49,8 @@ BlockValues load_block_values(IRBuilder<>& builder, Value* context) {
             load_bounded(builder, context, offsetof(BlockContext, block_idx) + step, 0,
                          grid_limit - 1, Twine("block.") + Twine(kAxis[axis]));
         values.block_dim[axis] =
-            load_bounded(builder, context, offsetof(BlockContext, block_dim) + step, 1,
-                         block_limit, Twine("ntid.") + Twine(kAxis[axis]));
+            load_bounded(builder, context, offsetof(BlockContext, block_dim) + step, 1, block_limit,
+                         Twine("ntid.") + Twine(kAxis[axis]));
         values.grid_dim[axis] =
             load_bounded(builder, context, offsetof(BlockContext, grid_dim) + step, 1, grid_limit,
                          Twine("grid.") + Twine(kAxis[axis]));
@@ -122,8 +121,7 @@ class RegisterLowering {
     }
 
     Value* linear(IRBuilder<>& builder) {
-        return values_ ? linear_thread(builder, *values_)
-                       : ask(builder, "__trl_rt_thread_idx", 3);
+        return values_ ? linear_thread(builder, *values_) : ask(builder, "__trl_rt_thread_idx", 3);
     }
 
     Value* threads(IRBuilder<>& builder) {

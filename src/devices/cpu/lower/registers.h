@@ -14,11 +14,11 @@ namespace trilane::cpu {
 // The values of one block, loaded in the entry of the function, and of one thread.
 struct BlockValues {
     llvm::Value* context = nullptr;
-    llvm::Value* shared = nullptr;                // ptr
-    llvm::Value* block_idx[3] = {};               // i32
+    llvm::Value* shared = nullptr;   // ptr
+    llvm::Value* block_idx[3] = {};  // i32
     llvm::Value* block_dim[3] = {};
     llvm::Value* grid_dim[3] = {};
-    llvm::Value* thread_idx[3] = {};              // set by the shape
+    llvm::Value* thread_idx[3] = {};  // set by the shape
 };
 
 // Loads everything but the thread index at the builder's place.
@@ -46,7 +46,8 @@ struct SharedLayout {
 // Null `kernel`: only those.
 SharedLayout layout_shared(llvm::Module& module, llvm::Function* kernel,
                            const std::vector<llvm::Function*>& outlined);
-// Replaces uses of shared arrays in `function` by offsets from `shared` (null: asked of the runtime).
+// Replaces uses of shared arrays in `function` by offsets from `shared` (null: asked of the
+// runtime).
 void lower_shared(llvm::Function& function, const SharedLayout& layout, llvm::Value* shared);
 // Uses of shared arrays by constant expressions become instructions: right before the other two.
 void expand_shared_constants(llvm::Module& module);

@@ -40,7 +40,7 @@ void place(SharedLayout& layout, GlobalVariable& variable, const DataLayout& dat
     Align align = std::max(data.getPreferredAlign(&variable), Align(8));
     if (is_dynamic(variable)) {
         layout.dynamic_align = std::max<uint64_t>(layout.dynamic_align, align.value());
-        layout.offsets[&variable] = UINT64_MAX;   // set when the static part is known
+        layout.offsets[&variable] = UINT64_MAX;  // set when the static part is known
         return;
     }
     layout.static_bytes = alignTo(layout.static_bytes, align);
@@ -104,14 +104,14 @@ void lower_shared(Function& function, const SharedLayout& layout, Value* shared)
             Module& module = *function.getParent();
             base = builder.CreateCall(module.getOrInsertFunction(
                 "__trl_rt_shared", FunctionType::get(builder.getPtrTy(), {}, false)));
-            if (is_dynamic(*variable))   // where it starts differs from kernel to kernel
+            if (is_dynamic(*variable))  // where it starts differs from kernel to kernel
                 offset_value = builder.CreateCall(module.getOrInsertFunction(
                     "__trl_rt_dynamic_offset", FunctionType::get(builder.getInt64Ty(), {}, false)));
         } else if (auto* instruction = dyn_cast<Instruction>(base)) {
             builder.SetInsertPoint(instruction->getNextNode());
         }
-        Value* address = builder.CreateInBoundsGEP(builder.getInt8Ty(), base, offset_value,
-                                                   variable->getName());
+        Value* address =
+            builder.CreateInBoundsGEP(builder.getInt8Ty(), base, offset_value, variable->getName());
         address = builder.CreateAddrSpaceCast(address, variable->getType());
         for (Use* use : uses) use->set(address);
     }

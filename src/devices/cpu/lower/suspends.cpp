@@ -19,7 +19,8 @@ SuspendForm barrier(Suspend kind, int value, int id, int count, Result result) {
     return form;
 }
 
-SuspendForm warp(Suspend kind, int mask, int value, Result result, int first = -1, int second = -1) {
+SuspendForm warp(Suspend kind, int mask, int value, Result result, int first = -1,
+                 int second = -1) {
     SuspendForm form;
     form.kind = kind;
     form.mask = mask;

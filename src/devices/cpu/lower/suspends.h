@@ -1,5 +1,5 @@
-// The table of the operations at which a thread may have to wait for others: how each comes from the
-// front end, and what the runtime is told.
+// The table of the operations at which a thread may have to wait for others: how each comes from
+// the front end, and what the runtime is told.
 #pragma once
 
 #include <llvm/ADT/StringRef.h>

@@ -242,7 +242,8 @@ void mark_threads_independent(Function& function, Optimizer& optimizer) {
         }
     }
     Metadata* parts[] = {
-        nullptr, MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group})};
+        nullptr,
+        MDNode::get(context, {MDString::get(context, "llvm.loop.parallel_accesses"), group})};
     MDNode* id = MDNode::getDistinct(context, parts);
     id->replaceOperandWith(0, id);
     loop->setLoopID(id);

@@ -107,7 +107,7 @@ class LoopExamination {
     Loop& loop_;
     bool has_fence_ = false;
     std::set<Instruction*> seen_;
-    std::set<Instruction*> retried_;   // loaded to be the expectation of a compare-exchange
+    std::set<Instruction*> retried_;  // loaded to be the expectation of a compare-exchange
     SmallVector<Instruction*, 16> pending_;
     SmallVector<Instruction*, 4> reads_, waiting_;
 };

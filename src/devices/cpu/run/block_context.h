@@ -18,36 +18,36 @@ struct BlockContext {
     uint32_t grid_dim[3] = {1, 1, 1};
     uint32_t block_dim[3] = {1, 1, 1};
     uint32_t dynamic_shared_bytes = 0;
-    uint8_t* shared = nullptr;               // static arrays, then the dynamic one
-    void* const* arguments = nullptr;        // one pointer per parameter
-    uint32_t thread_linear = 0;              // x + y * nx + z * nx * ny of the running thread
+    uint8_t* shared = nullptr;         // static arrays, then the dynamic one
+    void* const* arguments = nullptr;  // one pointer per parameter
+    uint32_t thread_linear = 0;        // x + y * nx + z * nx * ny of the running thread
     uint32_t unused = 0;
     LaunchState* launch = nullptr;
-    BlockRun* run = nullptr;                 // of a block in coroutine shape
+    BlockRun* run = nullptr;  // of a block in coroutine shape
 };
 
 // Why a thread of a block in coroutine shape stands still.
 enum class Suspend : uint32_t {
-    Exited = 0,        // set by the scheduler before it resumes: what stays if the thread returns
-    Barrier,           // operands: id, thread count (0: all)
-    BarrierCount,      // value: predicate; result: how many
+    Exited = 0,    // set by the scheduler before it resumes: what stays if the thread returns
+    Barrier,       // operands: id, thread count (0: all)
+    BarrierCount,  // value: predicate; result: how many
     BarrierAnd,
     BarrierOr,
-    BarrierArrive,     // operands: id, thread count; does not wait
+    BarrierArrive,  // operands: id, thread count; does not wait
     GridSync,
-    Yield,             // back edge of a loop that waits
-    SyncWarp,          // from here on warp operations; mask
-    ShuffleUp,         // value; operands: lane argument, clamp
+    Yield,      // back edge of a loop that waits
+    SyncWarp,   // from here on warp operations; mask
+    ShuffleUp,  // value; operands: lane argument, clamp
     ShuffleDown,
     ShuffleXor,
     ShuffleIndex,
-    VoteAll,           // value: predicate
+    VoteAll,  // value: predicate
     VoteAny,
     VoteUniform,
     Ballot,
-    MatchAny,          // value
-    MatchAll,          // value; result, predicate
-    ReduceAdd,         // value
+    MatchAny,   // value
+    MatchAll,   // value; result, predicate
+    ReduceAdd,  // value
     ReduceMin,
     ReduceMax,
     ReduceUMin,
@@ -55,20 +55,20 @@ enum class Suspend : uint32_t {
     ReduceAnd,
     ReduceOr,
     ReduceXor,
-    ActiveMask,        // no mask: the lanes that stand at the same place
-    Converge,          // as ActiveMask without a result: before volatile accesses
+    ActiveMask,  // no mask: the lanes that stand at the same place
+    Converge,    // as ActiveMask without a result: before volatile accesses
 };
 inline constexpr uint32_t kFirstWarpSuspend = static_cast<uint32_t>(Suspend::SyncWarp);
-const char* suspend_name(Suspend kind);   // "__syncthreads", "__shfl_up_sync" ...
+const char* suspend_name(Suspend kind);  // "__syncthreads", "__shfl_up_sync" ...
 
 // Lies right before the thread's coroutine frame.
 struct alignas(64) ThreadState {
     Suspend kind = Suspend::Exited;
-    uint32_t site = 0;           // number of the place in the kernel: index of LoweredKernel::sites
+    uint32_t site = 0;  // number of the place in the kernel: index of LoweredKernel::sites
     uint32_t mask = 0;
     uint32_t operand[2] = {};
     uint32_t result = 0;
-    uint32_t predicate = 0;      // result: 0 or 1
+    uint32_t predicate = 0;  // result: 0 or 1
     uint32_t linear = 0;
     uint64_t value = 0;
 };

@@ -84,8 +84,8 @@ class AlternateStack {
     AlternateStack() {
         stack_t current;
         if (sigaltstack(nullptr, &current) == 0 && (current.ss_flags & SS_DISABLE) == 0) return;
-        memory_ = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                       -1, 0);
+        memory_ =
+            mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory_ == MAP_FAILED) {
             memory_ = nullptr;
             return;
@@ -119,9 +119,7 @@ class ActiveGuard {
 
 }  // namespace
 
-bool inside_kernel() {
-    return active_guard != nullptr;
-}
+bool inside_kernel() { return active_guard != nullptr; }
 
 bool run_guarded(void (*body)(void*), void* argument, Fault& fault) {
     TRILANE_CHECK(active_guard == nullptr, "a kernel was started inside a kernel");
@@ -149,7 +147,7 @@ void abort_kernel(std::string message) {
     *guard->message = std::move(message);
     {
         std::string emptied;
-        emptied.swap(message);   // the parameter must own nothing when it is left
+        emptied.swap(message);  // the parameter must own nothing when it is left
     }
     guard->signal = 0;
     active_guard = nullptr;

@@ -7,9 +7,9 @@
 namespace trilane::cpu {
 
 struct Fault {
-    int signal = 0;               // SIGSEGV ...; 0: abort by the runtime
+    int signal = 0;  // SIGSEGV ...; 0: abort by the runtime
     const void* address = nullptr;
-    std::string message;          // of an abort
+    std::string message;  // of an abort
 };
 
 // Calls body(argument) on this thread; true if it returned. False after a fault: frames between are
@@ -20,10 +20,10 @@ bool run_guarded(void (*body)(void*), void* argument, Fault& fault);
 // For runtime functions that kernels call: ends the kernel. Frames that own memory must be gone.
 [[noreturn]] void abort_kernel(std::string message);
 
-// Done by the first kernel; the device does it before the compiler puts its own handlers on top for a
-// while and restores what it found.
+// Done by the first kernel; the device does it before the compiler puts its own handlers on top for
+// a while and restores what it found.
 void install_fault_handlers();
 
-bool inside_kernel();   // on this thread
+bool inside_kernel();  // on this thread
 
 }  // namespace trilane::cpu

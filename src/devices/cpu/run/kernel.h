@@ -18,8 +18,8 @@ namespace trilane::cpu {
 // What a launch needs to know of a kernel; lives as long as the module.
 struct LoadedKernel {
     LoweredKernel lowered;
-    void* entry = nullptr;             // BlockFunction or StartFunction
-    std::string readable_name;         // demangled, for messages
+    void* entry = nullptr;      // BlockFunction or StartFunction
+    std::string readable_name;  // demangled, for messages
     size_t max_dynamic_shared = 49152;
     // Time of a block in earlier launches; 0: not known. Decides whether waking others is worth it.
     mutable std::atomic<uint64_t> block_ns{0};
@@ -56,13 +56,13 @@ struct LaunchState {
     std::atomic<uint64_t> next_block{0};
     std::atomic<uint64_t> chunk{1};
     std::atomic<bool> failed{false};
-    std::atomic<uint32_t> grid_generation{0};   // of the barrier of the whole grid
+    std::atomic<uint32_t> grid_generation{0};  // of the barrier of the whole grid
     std::atomic<uint64_t> grid_arrived{0};
     std::atomic<uint64_t> blocks_done{0};
     PrintBuffer prints;
 
     std::mutex failure_mutex;
-    std::string failure;          // first one; empty if none
+    std::string failure;  // first one; empty if none
     void fail(std::string message);
 };
 

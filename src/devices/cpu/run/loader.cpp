@@ -19,9 +19,7 @@ using namespace llvm;
 
 namespace {
 
-std::string text_of(Error error) {
-    return toString(std::move(error));
-}
+std::string text_of(Error error) { return toString(std::move(error)); }
 
 // Never destroyed: kernels may be unloaded as late as the process ends.
 class Linker {
@@ -89,10 +87,11 @@ std::unique_ptr<LoadedObject> LoadedObject::load(std::string_view object) {
     auto impl = std::make_unique<Impl>();
     impl->library = &linker.make_library();
     std::unique_ptr<LoadedObject> loaded(new LoadedObject(std::move(impl)));
-    auto buffer = MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "kernels");
+    auto buffer =
+        MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "kernels");
     if (Error error = linker.layer().add(*loaded->impl_->library, std::move(buffer)))
-        core::throw_error(core::ErrorKind::InvalidArgument, "load: not an object of the cpu device: {}",
-                          text_of(std::move(error)));
+        core::throw_error(core::ErrorKind::InvalidArgument,
+                          "load: not an object of the cpu device: {}", text_of(std::move(error)));
     return loaded;
 }
 
@@ -105,8 +104,7 @@ LoadedObject::~LoadedObject() {
 void* LoadedObject::address(std::string_view symbol) {
     Linker& linker = Linker::get();
     auto found = linker.session().lookup(
-        orc::makeJITDylibSearchOrder({impl_->library},
-                                     orc::JITDylibLookupFlags::MatchAllSymbols),
+        orc::makeJITDylibSearchOrder({impl_->library}, orc::JITDylibLookupFlags::MatchAllSymbols),
         linker.session().intern(StringRef(symbol.data(), symbol.size())));
     if (found) return found->getAddress().toPtr<void*>();
     std::string why = text_of(found.takeError());

@@ -11,7 +11,7 @@ class LoadedObject {
   public:
     // CompileError if the object needs a symbol that runtime_symbols() does not have.
     static std::unique_ptr<LoadedObject> load(std::string_view object);
-    ~LoadedObject();   // frees the code and its data
+    ~LoadedObject();  // frees the code and its data
     // Address of a symbol of the object; nullptr if there is none.
     void* address(std::string_view symbol);
 

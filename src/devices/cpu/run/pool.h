@@ -1,5 +1,5 @@
-// Worker threads of the process. A launch becomes a job only when it is worth waking somebody; until
-// then it touches nothing of this.
+// Worker threads of the process. A launch becomes a job only when it is worth waking somebody;
+// until then it touches nothing of this.
 #pragma once
 
 #include <atomic>

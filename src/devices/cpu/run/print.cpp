@@ -10,12 +10,12 @@ namespace trilane::cpu {
 
 namespace {
 
-constexpr int kWidthLimit = 4096;   // a kernel's bug must not ask for gigabytes
+constexpr int kWidthLimit = 4096;  // a kernel's bug must not ask for gigabytes
 
 struct Directive {
     std::string flags;
     int width = -1, precision = -1;
-    int size = 4;            // bytes of an integer
+    int size = 4;  // bytes of an integer
     bool narrow_char = false, narrow_short = false;
     char conversion = 0;
 };
@@ -108,7 +108,10 @@ void append(std::string& out, const Directive& directive, const char* conversion
 void append_integer(std::string& out, const Directive& directive, Values& values) {
     bool is_signed = directive.conversion == 'd' || directive.conversion == 'i';
     uint64_t bits = directive.size == 8 ? values.take<uint64_t>() : values.take<uint32_t>();
-    int width = directive.size == 8 ? 64 : directive.narrow_char ? 8 : directive.narrow_short ? 16 : 32;
+    int width = directive.size == 8      ? 64
+                : directive.narrow_char  ? 8
+                : directive.narrow_short ? 16
+                                         : 32;
     uint64_t cut = width == 64 ? bits : bits & ((uint64_t{1} << width) - 1);
     char conversion[] = {'l', 'l', directive.conversion, 0};
     if (is_signed) {
@@ -121,10 +124,22 @@ void append_integer(std::string& out, const Directive& directive, Values& values
 
 bool append_directive(std::string& out, const Directive& directive, Values& values) {
     switch (directive.conversion) {
-        case 'd': case 'i': case 'u': case 'x': case 'X': case 'o':
+        case 'd':
+        case 'i':
+        case 'u':
+        case 'x':
+        case 'X':
+        case 'o':
             append_integer(out, directive, values);
             return true;
-        case 'f': case 'F': case 'e': case 'E': case 'g': case 'G': case 'a': case 'A': {
+        case 'f':
+        case 'F':
+        case 'e':
+        case 'E':
+        case 'g':
+        case 'G':
+        case 'a':
+        case 'A': {
             char conversion[] = {directive.conversion, 0};
             append(out, directive, conversion, values.take<double>());
             return true;

@@ -12,14 +12,24 @@ namespace {
 
 using testing::Program;
 
-constexpr int kThreads = 77;   // two warps and a part of one
+constexpr int kThreads = 77;  // two warps and a part of one
 constexpr int kRegisters = 4;
 constexpr int kBlocks = 3;
 
 struct Statement {
     enum Kind {
-        Arithmetic, Shuffle, Vote, Reduce, Match, Exchange, Count, Yield,
-        IfThread, IfBlock, Loop, kinds
+        Arithmetic,
+        Shuffle,
+        Vote,
+        Reduce,
+        Match,
+        Exchange,
+        Count,
+        Yield,
+        IfThread,
+        IfBlock,
+        Loop,
+        kinds
     } kind = Arithmetic;
     int to = 0, from = 0, form = 0, number = 0;
     std::vector<Statement> body;
@@ -68,7 +78,8 @@ std::string text_of(const Statement& s, int& names) {
         case Statement::Vote:
             return to + " += " +
                    std::array{"__ballot_sync(m, ", "(unsigned)__any_sync(m, ",
-                              "(unsigned)__all_sync(m, ", "(unsigned)__uni_sync(m, "}[size_t(s.form)] +
+                              "(unsigned)__all_sync(m, ",
+                              "(unsigned)__uni_sync(m, "}[size_t(s.form)] +
                    from + " % " + number + " == 0);\n";
         case Statement::Reduce:
             return to + " += " + kReductions[s.form] + "(m, " +
@@ -113,7 +124,8 @@ std::string kernel_text(const std::string& name, const Body& body) {
     unsigned t = threadIdx.x, m = 0xffffffffu;
     unsigned r[4] = {t, t * 7u + blockIdx.x, blockIdx.x + 3u, t ^ 21u};
 )" + text_of(body, names) +
-           "    for (int i = 0; i < 4; ++i) out[(blockIdx.x * blockDim.x + t) * 4 + i] = r[i];\n}\n";
+           "    for (int i = 0; i < 4; ++i) out[(blockIdx.x * blockDim.x + t) * 4 + i] = "
+           "r[i];\n}\n";
 }
 
 // --- reference ----------------------------------------------------------------------------------
@@ -193,26 +205,34 @@ class Reference {
         auto number = uint32_t(s.number);
         switch (s.kind) {
             case Statement::Arithmetic:
-                return set(active, [&](int t) {
-                    uint32_t term = own(t, s.from) + number;
-                    return s.form % 2 != 0 ? own(t, s.to) * 5u + term : own(t, s.to) ^ term;
-                }, s.to);
+                return set(
+                    active,
+                    [&](int t) {
+                        uint32_t term = own(t, s.from) + number;
+                        return s.form % 2 != 0 ? own(t, s.to) * 5u + term : own(t, s.to) ^ term;
+                    },
+                    s.to);
             case Statement::Shuffle:
                 return set(active, [&](int t) { return shuffled(s, active, t); }, s.to);
             case Statement::Vote:
                 return set(active, [&](int t) { return own(t, s.to) + voted(s, active, t); }, s.to);
             case Statement::Reduce:
-                return set(active, [&](int t) { return own(t, s.to) + reduced(s, active, t); }, s.to);
+                return set(
+                    active, [&](int t) { return own(t, s.to) + reduced(s, active, t); }, s.to);
             case Statement::Match:
-                return set(active, [&](int t) {
-                    return own(t, s.to) + mask(active, t / 32 * 32, [&](int other) {
-                               return (own(other, s.from) & 3) == (own(t, s.from) & 3);
-                           });
-                }, s.to);
+                return set(
+                    active,
+                    [&](int t) {
+                        return own(t, s.to) + mask(active, t / 32 * 32, [&](int other) {
+                                   return (own(other, s.from) & 3) == (own(t, s.from) & 3);
+                               });
+                    },
+                    s.to);
             case Statement::Exchange:
-                return set(active, [&](int t) {
-                    return own(t, s.to) + own((t + s.number) % kThreads, s.from);
-                }, s.to);
+                return set(
+                    active,
+                    [&](int t) { return own(t, s.to) + own((t + s.number) % kThreads, s.from); },
+                    s.to);
             case Statement::Count: {
                 uint32_t count = 0;
                 for (int t = 0; t < kThreads; ++t) count += own(t, s.from) % number == 1;
@@ -223,7 +243,8 @@ class Reference {
             case Statement::IfThread: {
                 Active inner(active);
                 for (int t = 0; t < kThreads; ++t)
-                    inner[size_t(t)] = active[size_t(t)] && (own(t, s.from) >> (s.number % 5) & 1) != 0;
+                    inner[size_t(t)] =
+                        active[size_t(t)] && (own(t, s.from) >> (s.number % 5) & 1) != 0;
                 return run(s.body, inner);
             }
             case Statement::IfBlock:

@@ -15,9 +15,7 @@ namespace trilane::cpu {
 
 namespace {
 
-uint32_t axis_of(const uint32_t (&values)[3], uint32_t axis) {
-    return values[axis < 3 ? axis : 2];
-}
+uint32_t axis_of(const uint32_t (&values)[3], uint32_t axis) { return values[axis < 3 ? axis : 2]; }
 
 std::string assert_text(const char* message, const char* file, uint32_t line,
                         const char* function) {
@@ -38,9 +36,7 @@ uint32_t trilane_rt_thread_idx(uint32_t axis) {
     return axis == 0 ? thread.x : axis == 1 ? thread.y : thread.z;
 }
 
-uint32_t trilane_rt_block_idx(uint32_t axis) {
-    return axis_of(current_context()->block_idx, axis);
-}
+uint32_t trilane_rt_block_idx(uint32_t axis) { return axis_of(current_context()->block_idx, axis); }
 
 uint32_t trilane_rt_block_dim(uint32_t axis) {
     const BlockContext& context = *current_context();
@@ -48,17 +44,11 @@ uint32_t trilane_rt_block_dim(uint32_t axis) {
     return axis_of(context.block_dim, axis);
 }
 
-uint32_t trilane_rt_grid_dim(uint32_t axis) {
-    return axis_of(current_context()->grid_dim, axis);
-}
+uint32_t trilane_rt_grid_dim(uint32_t axis) { return axis_of(current_context()->grid_dim, axis); }
 
-void* trilane_rt_shared() {
-    return current_context()->shared;
-}
+void* trilane_rt_shared() { return current_context()->shared; }
 
-uint64_t trilane_rt_dynamic_offset() {
-    return current_context()->launch->kernel->dynamic_offset();
-}
+uint64_t trilane_rt_dynamic_offset() { return current_context()->launch->kernel->dynamic_offset(); }
 
 uint32_t trilane_rt_is_shared(const void* address) {
     const BlockContext& context = *current_context();
@@ -74,9 +64,7 @@ uint32_t trilane_rt_smid() {
     return number % trilane_rt_nsmid();
 }
 
-uint32_t trilane_rt_nsmid() {
-    return uint32_t(ThreadPool::get().threads());
-}
+uint32_t trilane_rt_nsmid() { return uint32_t(ThreadPool::get().threads()); }
 
 uint64_t trilane_rt_clock() {
     return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count());

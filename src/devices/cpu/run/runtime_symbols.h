@@ -14,18 +14,19 @@ struct RuntimeSymbol {
 // libm, memcpy and its kin, compiler support routines, and the entries of the runtime below.
 std::span<const RuntimeSymbol> runtime_symbols();
 
-// Entries for code that does not hold the block's values itself. All may be called only by a kernel.
+// Entries for code that does not hold the block's values itself. All may be called only by a
+// kernel.
 extern "C" {
-uint32_t trilane_rt_thread_idx(uint32_t axis);   // axis 3: linear index in the block
+uint32_t trilane_rt_thread_idx(uint32_t axis);  // axis 3: linear index in the block
 uint32_t trilane_rt_block_idx(uint32_t axis);
-uint32_t trilane_rt_block_dim(uint32_t axis);    // axis 3: all threads
+uint32_t trilane_rt_block_dim(uint32_t axis);  // axis 3: all threads
 uint32_t trilane_rt_grid_dim(uint32_t axis);
 void* trilane_rt_shared();
 uint64_t trilane_rt_dynamic_offset();
 uint32_t trilane_rt_is_shared(const void* address);
 uint32_t trilane_rt_smid();
 uint32_t trilane_rt_nsmid();
-uint64_t trilane_rt_clock();                     // nanoseconds, monotone
+uint64_t trilane_rt_clock();  // nanoseconds, monotone
 void trilane_rt_trap();
 int trilane_rt_vprintf(const char* format, const void* values);
 void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,

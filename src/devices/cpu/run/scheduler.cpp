@@ -15,33 +15,49 @@ constexpr size_t kStateBytes = sizeof(ThreadState);
 // A warp that only talks to itself lets the others run after so many exchanges.
 constexpr int kExchangesInARow = 4096;
 
-bool is_warp_operation(Suspend kind) {
-    return static_cast<uint32_t>(kind) >= kFirstWarpSuspend;
-}
+bool is_warp_operation(Suspend kind) { return static_cast<uint32_t>(kind) >= kFirstWarpSuspend; }
 
-bool is_soft(Suspend kind) {
-    return kind == Suspend::ActiveMask || kind == Suspend::Converge;
-}
+bool is_soft(Suspend kind) { return kind == Suspend::ActiveMask || kind == Suspend::Converge; }
 
 }  // namespace
 
 const char* suspend_name(Suspend kind) {
-    static constexpr const char* kNames[] = {
-        "exit",          "__syncthreads",   "__syncthreads_count", "__syncthreads_and",
-        "__syncthreads_or", "barrier arrive", "grid synchronisation", "a loop that waits",
-        "__syncwarp",    "__shfl_up_sync",  "__shfl_down_sync",    "__shfl_xor_sync",
-        "__shfl_sync",   "__all_sync",      "__any_sync",          "__uni_sync",
-        "__ballot_sync", "__match_any_sync", "__match_all_sync",   "__reduce_add_sync",
-        "__reduce_min_sync", "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",
-        "__reduce_and_sync", "__reduce_or_sync", "__reduce_xor_sync", "__activemask",
-        "a volatile access"};
+    static constexpr const char* kNames[] = {"exit",
+                                             "__syncthreads",
+                                             "__syncthreads_count",
+                                             "__syncthreads_and",
+                                             "__syncthreads_or",
+                                             "barrier arrive",
+                                             "grid synchronisation",
+                                             "a loop that waits",
+                                             "__syncwarp",
+                                             "__shfl_up_sync",
+                                             "__shfl_down_sync",
+                                             "__shfl_xor_sync",
+                                             "__shfl_sync",
+                                             "__all_sync",
+                                             "__any_sync",
+                                             "__uni_sync",
+                                             "__ballot_sync",
+                                             "__match_any_sync",
+                                             "__match_all_sync",
+                                             "__reduce_add_sync",
+                                             "__reduce_min_sync",
+                                             "__reduce_max_sync",
+                                             "__reduce_min_sync",
+                                             "__reduce_max_sync",
+                                             "__reduce_and_sync",
+                                             "__reduce_or_sync",
+                                             "__reduce_xor_sync",
+                                             "__activemask",
+                                             "a volatile access"};
     auto index = static_cast<size_t>(kind);
     return index < std::size(kNames) ? kNames[index] : "?";
 }
 
 size_t BlockRun::stride(const LoadedKernel& kernel) {
     size_t bytes = kStateBytes + (kernel.lowered.frame_bytes + 63) / 64 * 64;
-    return bytes % 4096 == 0 ? bytes + 64 : bytes;   // equal cache sets for all threads are slow
+    return bytes % 4096 == 0 ? bytes + 64 : bytes;  // equal cache sets for all threads are slow
 }
 
 ThreadState& BlockRun::thread(uint32_t linear) {

@@ -1,5 +1,5 @@
-// The threads of one block in coroutine shape: resumes who can run, lets warp operations and barriers
-// happen when those they need have come, finds deadlocks.
+// The threads of one block in coroutine shape: resumes who can run, lets warp operations and
+// barriers happen when those they need have come, finds deadlocks.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ struct LoadedKernel;
 class BlockRun {
   public:
     enum class State {
-        Done,       // every thread has returned
-        Waiting,    // nobody can go on except those who wait for memory or for the grid's barrier
+        Done,     // every thread has returned
+        Waiting,  // nobody can go on except those who wait for memory or for the grid's barrier
     };
     // `frames`: threads * stride(kernel) bytes, 64-byte aligned, which stay until Done.
     void start(const LoadedKernel& kernel, BlockContext& context, uint8_t* frames);
@@ -53,11 +53,11 @@ class BlockRun {
     size_t stride_ = 0;
     uint32_t threads_ = 0, warps_ = 0, live_ = 0;
     uint32_t at_barrier_ = 0, at_grid_ = 0, yielded_ = 0;
-    bool named_barrier_ = false;      // some barrier since the last release had an id or a count
-    bool barrier_value_ = false;      // some barrier since the last release gives a value
-    bool grid_counted_ = false;       // this block is counted in the grid's barrier
+    bool named_barrier_ = false;  // some barrier since the last release had an id or a count
+    bool barrier_value_ = false;  // some barrier since the last release gives a value
+    bool grid_counted_ = false;   // this block is counted in the grid's barrier
     uint32_t grid_generation_ = 0;
-    std::array<uint32_t, 16> arrived_{};   // without waiting, by barrier
+    std::array<uint32_t, 16> arrived_{};  // without waiting, by barrier
     std::array<Warp, 32> warp_{};
 };
 

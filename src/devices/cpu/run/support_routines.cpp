@@ -7,18 +7,10 @@
 
 namespace trilane::cpu::support {
 
-Int128 divide_i128(Int128 a, Int128 b) {
-    return a / b;
-}
-Int128 remainder_i128(Int128 a, Int128 b) {
-    return a % b;
-}
-UInt128 divide_u128(UInt128 a, UInt128 b) {
-    return a / b;
-}
-UInt128 remainder_u128(UInt128 a, UInt128 b) {
-    return a % b;
-}
+Int128 divide_i128(Int128 a, Int128 b) { return a / b; }
+Int128 remainder_i128(Int128 a, Int128 b) { return a % b; }
+UInt128 divide_u128(UInt128 a, UInt128 b) { return a / b; }
+UInt128 remainder_u128(UInt128 a, UInt128 b) { return a % b; }
 
 namespace {
 
@@ -36,38 +28,24 @@ uint16_t round_small(double value) {
     if (std::isinf(magnitude)) return uint16_t(sign | kInfinity);
     if (magnitude == 0) return sign;
     int exponent = std::ilogb(magnitude);
-    int least = std::max(exponent, 1 - kBias) - kMantissa;   // exponent of the last place
-    double scaled = std::nearbyint(std::ldexp(magnitude, -least));   // exact, then one rounding
+    int least = std::max(exponent, 1 - kBias) - kMantissa;          // exponent of the last place
+    double scaled = std::nearbyint(std::ldexp(magnitude, -least));  // exact, then one rounding
     if (std::ldexp(scaled, least) >= std::ldexp(1.0, kBias + 1)) return uint16_t(sign | kInfinity);
     auto significand = uint64_t(scaled);
     uint64_t field = exponent < 1 - kBias ? 0 : uint64_t(exponent + kBias - 1) << kMantissa;
-    return uint16_t(sign | (field + significand));   // a carry moves into the exponent by itself
+    return uint16_t(sign | (field + significand));  // a carry moves into the exponent by itself
 }
 
-float in_register(uint16_t bits) {
-    return std::bit_cast<float>(uint32_t{bits});
-}
+float in_register(uint16_t bits) { return std::bit_cast<float>(uint32_t{bits}); }
 
 }  // namespace
 
-uint16_t round_to_half(double value) {
-    return round_small<10, 5>(value);
-}
-uint16_t round_to_bfloat(double value) {
-    return round_small<7, 8>(value);
-}
-float float_to_bfloat(float value) {
-    return in_register(round_to_bfloat(value));
-}
-float double_to_bfloat(double value) {
-    return in_register(round_to_bfloat(value));
-}
-float float_to_half(float value) {
-    return in_register(round_to_half(value));
-}
-float double_to_half(double value) {
-    return in_register(round_to_half(value));
-}
+uint16_t round_to_half(double value) { return round_small<10, 5>(value); }
+uint16_t round_to_bfloat(double value) { return round_small<7, 8>(value); }
+float float_to_bfloat(float value) { return in_register(round_to_bfloat(value)); }
+float double_to_bfloat(double value) { return in_register(round_to_bfloat(value)); }
+float float_to_half(float value) { return in_register(round_to_half(value)); }
+float double_to_half(double value) { return in_register(round_to_half(value)); }
 
 float half_to_float(float half_bits) {
     uint32_t bits = std::bit_cast<uint32_t>(half_bits) & 0xffff;

@@ -1,5 +1,5 @@
-// Routines that generated code calls where the machine has no instruction, by the calling convention
-// that LLVM expects of them: 128-bit division, conversions to the small floats.
+// Routines that generated code calls where the machine has no instruction, by the calling
+// convention that LLVM expects of them: 128-bit division, conversions to the small floats.
 #pragma once
 
 #include <cstdint>

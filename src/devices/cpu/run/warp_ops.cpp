@@ -62,8 +62,7 @@ uint32_t shuffle_source(Suspend kind, uint32_t lane, uint32_t by, uint32_t clamp
 void shuffle(Suspend kind, const WarpLanes& lanes) {
     lanes.each([&](uint32_t index, ThreadState& state) {
         bool inside = false;
-        uint32_t source =
-            shuffle_source(kind, index, state.operand[0], state.operand[1], inside);
+        uint32_t source = shuffle_source(kind, index, state.operand[0], state.operand[1], inside);
         // A lane that is not there has nothing to give: undefined on a GPU, the own value here.
         uint32_t from = lanes.has(source) ? source : index;
         state.result = static_cast<uint32_t>(lanes.lane(from).value);
@@ -98,14 +97,22 @@ void match(Suspend kind, const WarpLanes& lanes) {
 uint32_t combine(Suspend kind, uint32_t a, uint32_t b) {
     auto sa = static_cast<int32_t>(a), sb = static_cast<int32_t>(b);
     switch (kind) {
-        case Suspend::ReduceAdd: return a + b;
-        case Suspend::ReduceMin: return sa < sb ? a : b;
-        case Suspend::ReduceMax: return sa > sb ? a : b;
-        case Suspend::ReduceUMin: return a < b ? a : b;
-        case Suspend::ReduceUMax: return a > b ? a : b;
-        case Suspend::ReduceAnd: return a & b;
-        case Suspend::ReduceOr: return a | b;
-        default: return a ^ b;
+        case Suspend::ReduceAdd:
+            return a + b;
+        case Suspend::ReduceMin:
+            return sa < sb ? a : b;
+        case Suspend::ReduceMax:
+            return sa > sb ? a : b;
+        case Suspend::ReduceUMin:
+            return a < b ? a : b;
+        case Suspend::ReduceUMax:
+            return a > b ? a : b;
+        case Suspend::ReduceAnd:
+            return a & b;
+        case Suspend::ReduceOr:
+            return a | b;
+        default:
+            return a ^ b;
     }
 }
 

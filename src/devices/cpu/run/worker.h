@@ -19,7 +19,7 @@ class Arena {
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
     ~Arena();
-    uint8_t* reserve(size_t nbytes);   // OutOfMemory
+    uint8_t* reserve(size_t nbytes);  // OutOfMemory
 
   private:
     uint8_t* memory_ = nullptr;
