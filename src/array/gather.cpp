@@ -77,6 +77,7 @@ std::vector<IndexItem> without_booleans(const Array& a, std::span<const IndexIte
             IndexItem next;
             next.kind = IndexKind::Array;
             next.array = std::move(positions);
+            next.adds_axis = item.array.ndim() == 0;
             result.push_back(next);
         }
         axis += item.array.ndim();
@@ -135,6 +136,10 @@ Selection select_elements(const Array& a, std::span<const IndexItem> raw_items) 
     for (const IndexItem& item : items) {
         bool advanced = item.kind == IndexKind::Array || item.kind == IndexKind::Integer;
         if (advanced && s.index_axis < 0) s.index_axis = static_cast<int>(shape.size());
+        if (item.kind == IndexKind::Array && item.adds_axis) {
+            s.indices.push_back({item.array, 1, 0, axis});
+            continue;
+        }
         if (item.kind == IndexKind::Array) {
             s.indices.push_back({item.array, a.shape()[axis], a.strides()[axis], axis});
             ++axis;

@@ -17,6 +17,7 @@ struct IndexItem {
     int64_t start = 0, stop = 0, step = 1;   // of a slice, as PySlice_Unpack gives them; of an
                                              // integer: start
     Array array;                             // integer or bool
+    bool adds_axis = false;                  // positions along a new axis of length one
 };
 
 // True and the view if `items` are all basic; IndexError with NumPy's words.
