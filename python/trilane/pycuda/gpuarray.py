@@ -313,7 +313,10 @@ def _extent(shape: Any, strides: Any, itemsize: int) -> int:
     dims = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     if strides is None or not _count(shape):
         return _count(shape) * itemsize
-    return builtins.sum((int(n) - 1) * abs(int(s)) for n, s in zip(dims, strides, strict=True)) + itemsize
+    return (
+        builtins.sum((int(n) - 1) * abs(int(s)) for n, s in zip(dims, strides, strict=True))
+        + itemsize
+    )
 
 
 def _order_of(ary: Any) -> str:
