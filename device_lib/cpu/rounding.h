@@ -201,8 +201,13 @@ TRILANE_HD double trilane_fma_error(double a, double b, double c, double r) {
     if (isinf(p)) {   // c brought it back: the same at a quarter of the size
         a *= 0.25, c *= 0.25, r *= 0.25, p = a * b;
         pe = trilane_product_error(a, b, p);
+    } else if (__builtin_fabs(p) <= 0x1p-900 && __builtin_fabs(c) < 0x1p300) {
+        // all of it 2^600 times larger, where the product's error is exact
+        (__builtin_fabs(a) < __builtin_fabs(b) ? a : b) *= 0x1p600;
+        c *= 0x1p600, r *= 0x1p600, p = a * b;
+        pe = __builtin_fma(a, b, -p);
     } else if (__builtin_fabs(p) <= 0x1p-900) {
-        pe = pe > 0 ? DBL_TRUE_MIN : pe < 0 ? -DBL_TRUE_MIN : 0;
+        pe = pe > 0 ? DBL_TRUE_MIN : pe < 0 ? -DBL_TRUE_MIN : 0;   // beside c only the sign counts
     }
     double s = p + c, t = s - p;
     double se = (p - (s - t)) + (c - t);

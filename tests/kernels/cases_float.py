@@ -464,3 +464,13 @@ each(
     x=(F32, [0]),
     tolerance=1e-6,
 )
+# x y + z loses most of x y and what is left is exact, so no rounding may move it.
+each(
+    "dfma_small_product_cancelled",
+    "__fma_ru(x, y, z) - __fma_rd(x, y, z)",
+    F64,
+    [0, 0],
+    x=(F64, [-6.95158373742329e-132, 3.3967133878212785e-145]),
+    y=(F64, [3.349879872786059e-151, -1.0547716996925768e-130]),
+    z=(F64, [2.328697044598117e-282, 3.582757153440781e-275]),
+)
