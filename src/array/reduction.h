@@ -1,6 +1,6 @@
 // Reductions: one generated kernel for every operation, axis and layout. Deterministic: how the
 // elements are grouped depends on the shapes alone. Long reductions are cut into segments whose
-// results a second kernel joins; within a segment blocks of 1,024 elements are summed in 16 parts.
+// results a second kernel joins; within a segment blocks of 256 elements are summed in 16 parts, and 16 blocks at a time.
 #pragma once
 
 #include <optional>

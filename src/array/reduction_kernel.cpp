@@ -159,9 +159,12 @@ std::string along_text(const Plan& plan, const ReductionText& text,
             if (inputs[k].array)
                 s += fmt::format("        const char* q{0} = p{0} + g{0} + x0 * rs{0}_{1};\n", k,
                                  rank - 1);
+        // Blocks of 256 in 16 parts, groups of 16 blocks, groups one by one: errors grow slowly.
         s += "        long long x = 0;\n"
+             "        accumulator_t group = " + text.identity + ";\n"
+             "        int blocks = 0;\n"
              "        while (run - x >= 16) {\n"
-             "            long long block = run - x; if (block > 1024) block = 1024;\n"
+             "            long long block = run - x; if (block > 256) block = 256;\n"
              "            block &= ~15ll;\n"
              "            accumulator_t part[16];\n"
              "            #pragma unroll\n"
@@ -178,9 +181,12 @@ std::string along_text(const Plan& plan, const ReductionText& text,
              "                #pragma unroll\n"
              "                for (int u = 0; u < w; ++u) part[u] = combine(part[u], part[u + w]);\n"
              "            }\n"
-             "            total = combine(total, part[0]);\n"
+             "            group = combine(group, part[0]);\n"
+             "            if (++blocks == 16) { total = combine(total, group); group = " + text.identity +
+             "; blocks = 0; }\n"
              "            x += block;\n"
              "        }\n"
+             "        total = combine(total, group);\n"
              "        for (; x < run; ++x) {\n"
              "            const long long j = begin + x;\n"
              "           " + load_inputs(plan, text, inputs, "x") + "\n"

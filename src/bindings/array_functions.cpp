@@ -112,11 +112,10 @@ nb::object stack(nb::object arrays, int axis, nb::object out, nb::object dtype) 
     if (!items.is_valid()) nb::raise_python_error();
     std::vector<Array> parts = array_list(items, "stack");
     if (parts.empty()) throw_error(ErrorKind::InvalidArgument, "need at least one array to stack");
-    for (Array& part : parts) {
-        if (!(part.shape() == parts[0].shape()) && part.ndim() <= parts[0].ndim())
+    for (const Array& part : parts)
+        if (!(part.shape() == parts[0].shape()))
             throw_error(ErrorKind::InvalidArgument, "all input arrays must have the same shape");
-        part = array::expand_dims(part, axis);
-    }
+    for (Array& part : parts) part = array::expand_dims(part, axis);
     const Array* target = out.is_none() ? nullptr : &require_array(out, "out");
     Array result = array::concatenate(parts, array::normalize_axis(axis, parts[0].ndim()), target,
                                       optional_dtype(dtype), array::Casting::SameKind);
@@ -182,9 +181,9 @@ nb::object result_type(const nb::args& operands) {
 
 void bind_joins(nb::module_& m) {
     nb::object none = nb::none();
-    m.def("concatenate", &concatenate, arg("arrays"), arg("axis") = 0, arg("out").none() = none, arg("dtype").none() = none,
+    m.def("concatenate", &concatenate, arg("arrays"), arg("axis").none() = 0, arg("out").none() = none, arg("dtype").none() = none,
           arg("casting") = "same_kind");
-    m.def("stack", &stack, arg("arrays"), arg("axis") = 0, arg("out").none() = none, arg("dtype").none() = none);
+    m.def("stack", &stack, arg("arrays"), arg("axis").none() = 0, arg("out").none() = none, arg("dtype").none() = none);
     m.def("broadcast_to", [](nb::handle a, nb::object shape) {
         return like(a, array::broadcast_to(require_array(a, "broadcast_to"), shape_from_python(shape)));
     });
@@ -270,15 +269,15 @@ void bind_selection(nb::module_& m) {
 void bind_array_functions(nb::module_& m) {
     nb::object none = nb::none();
     nb::handle default_dtype((PyObject*)&PyFloat_Type);
-    m.def("empty", &empty, arg("shape"), arg("dtype") = default_dtype, arg("order") = "C");
-    m.def("full", &full, arg("shape"), arg("value"), arg("dtype").none() = none, arg("order") = "C");
+    m.def("empty", &empty, arg("shape"), arg("dtype").none() = default_dtype, arg("order").none() = "C");
+    m.def("full", &full, arg("shape"), arg("value"), arg("dtype").none() = none, arg("order").none() = "C");
     m.def("arange", &arange, arg("start"), arg("stop"), arg("step"), arg("dtype"));
-    m.def("from_host", &from_host, arg("a"), arg("order") = "K", arg("stream").none() = none);
+    m.def("from_host", &from_host, arg("a"), arg("order").none() = "K", arg("stream").none() = none);
     m.def("to_host",
           [](nb::handle a, nb::object out, const core::StreamPtr&, bool, nb::object order) {
               return array_to_host(require_array(a, "to_host"), out, order_from_python(order, "CFAK"));
           },
-          arg("a"), arg("out").none() = none, arg("stream").none() = none, arg("blocking") = true, arg("order") = "C");
+          arg("a"), arg("out").none() = none, arg("stream").none() = none, arg("blocking") = true, arg("order").none() = "C");
     m.def("from_buffer", &from_buffer, arg("buffer"), arg("offset"), arg("shape"), arg("dtype"),
           arg("strides").none() = none, arg("owner").none() = none);
     m.def("as_strided",

@@ -315,11 +315,11 @@ void bind_attributes(nb::class_<Array>& cls) {
 void bind_array_methods(nb::class_<Array>& cls) {
     using nb::arg;
     cls.def("__init__", &init_array, arg("shape"), arg("dtype") = nb::handle((PyObject*)&PyFloat_Type),
-            arg("memptr").none() = nb::none(), arg("strides").none() = nb::none(), arg("order") = "C");
+            arg("memptr").none() = nb::none(), arg("strides").none() = nb::none(), arg("order").none() = "C");
     bind_attributes(cls);
     cls.def("item", &item)
         .def("tolist", [](const Array& a) { return array_to_host(a, nb::none(), 'C').attr("tolist")(); })
-        .def("get", &get, arg("stream").none() = nb::none(), arg("order") = "C", arg("out").none() = nb::none(),
+        .def("get", &get, arg("stream").none() = nb::none(), arg("order").none() = "C", arg("out").none() = nb::none(),
              arg("blocking") = true)
         .def("set", &set, arg("value"), arg("stream").none() = nb::none())
         .def("reshape",
@@ -334,14 +334,14 @@ void bind_array_methods(nb::class_<Array>& cls) {
              [](nb::handle self, nb::object order) {
                  return view_of(self, array::ravel(as_array(self.ptr()), order_from_python(order, "CFAK")));
              },
-             arg("order") = "C")
+             arg("order").none() = "C")
         .def("flatten",
              [](nb::handle self, nb::object order) {
                  const Array& a = as_array(self.ptr());
                  Array flat = array::ravel(a, order_from_python(order, "CFAK"));
                  return view_of(self, flat.storage() == a.storage() ? array::copy(flat, 'C') : flat);
              },
-             arg("order") = "C")
+             arg("order").none() = "C")
         .def("transpose", &transpose)
         .def("swapaxes",
              [](nb::handle self, int first, int second) {
@@ -349,13 +349,13 @@ void bind_array_methods(nb::class_<Array>& cls) {
              })
         .def("squeeze", &squeeze, arg("axis").none() = nb::none())
         .def("view", &view, arg("dtype").none() = nb::none(), arg("type").none() = nb::none())
-        .def("astype", &astype, arg("dtype"), arg("order") = "K", arg("casting").none() = nb::none(),
+        .def("astype", &astype, arg("dtype"), arg("order").none() = "K", arg("casting").none() = nb::none(),
              arg("subok").none() = nb::none(), arg("copy") = true)
         .def("copy",
              [](nb::handle self, nb::object order) {
                  return view_of(self, array::copy(as_array(self.ptr()), order_from_python(order, "CFAK")));
              },
-             arg("order") = "C")
+             arg("order").none() = "C")
         .def("fill", &fill, arg("value"))
         .def("repeat", &repeat, arg("repeats"), arg("axis").none() = nb::none())
         .def("take", &take, arg("indices"), arg("axis").none() = nb::none(), arg("out").none() = nb::none(),

@@ -206,8 +206,8 @@ void bind_array_reductions(nb::module_& m, nb::class_<Array>& cls) {
                  Array& a = as_array(self.ptr());
                  array::copy_into(a, array::sort(a, sort_axis(a, axis)));
              },
-             arg("axis") = -1)
-        .def("argsort", &argsorted, arg("axis") = -1);
+             arg("axis").none() = -1)
+        .def("argsort", &argsorted, arg("axis").none() = -1);
 
     m.def("reduce",
           [](std::string name, nb::handle a, nb::object axis, nb::object dtype, nb::object out, bool keepdims,
@@ -232,9 +232,9 @@ void bind_array_reductions(nb::module_& m, nb::class_<Array>& cls) {
           [](std::string name, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
               return accumulate(name, a, axis, dtype, out);
           },
-          arg("name"), arg("a"), arg("axis"), arg("dtype").none() = none, arg("out").none() = none);
-    m.def("sort", &sorted, arg("a"), arg("axis") = -1);
-    m.def("argsort", &argsorted, arg("a"), arg("axis") = -1);
+          arg("name"), arg("a"), arg("axis").none(), arg("dtype").none() = none, arg("out").none() = none);
+    m.def("sort", &sorted, arg("a"), arg("axis").none() = -1);
+    m.def("argsort", &argsorted, arg("a"), arg("axis").none() = -1);
     m.def("dot", &dot, arg("a"), arg("b"), arg("out").none() = none);
 }
 

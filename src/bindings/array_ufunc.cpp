@@ -166,14 +166,14 @@ void bind_array_ufunc(nb::module_& m) {
                  require_binary(*u.ufunc, "reduce");
                  return m.attr("reduce")(u.ufunc->name, a, axis, dtype, out, keepdims, initial, where);
              },
-             arg("a"), arg("axis") = 0, arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false,
+             arg("a"), arg("axis").none() = 0, arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false,
              arg("initial").none() = none, arg("where") = true)
         .def("accumulate",
              [m](const UfuncHandle& u, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
                  require_binary(*u.ufunc, "accumulate");
                  return m.attr("accumulate")(u.ufunc->name, a, axis, dtype, out);
              },
-             arg("a"), arg("axis") = 0, arg("dtype").none() = none, arg("out").none() = none);
+             arg("a"), arg("axis").none() = 0, arg("dtype").none() = none, arg("out").none() = none);
     nb::dict all;
     for (const Ufunc& ufunc : array::ufunc_table()) {
         nb::object object = nb::cast(UfuncHandle{&ufunc});
