@@ -157,6 +157,36 @@ PyObject* new_array_object(Array&& value, PyTypeObject* type) {
     return object.release().ptr();
 }
 
+namespace {
+
+// The root lies in the instance's own dictionary: the collector of cycles sees it there.
+PyObject* base_name() {
+    static PyObject* name = PyUnicode_InternFromString("_base");
+    return name;
+}
+
+}  // namespace
+
+nb::object base_of(nb::handle object) {
+    if (!as_array(object.ptr()).is_view()) return nb::none();
+    PyObject* found = PyObject_GenericGetAttr(object.ptr(), base_name());
+    if (found) return nb::steal(found);
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) nb::raise_python_error();
+    PyErr_Clear();
+    return nb::none();
+}
+
+PyObject* new_derived_object(Array&& value, PyObject* source, PyTypeObject* type) {
+    bool view = value.is_view() && is_array(source) && value.storage() == as_array(source).storage();
+    nb::object object = wrap(std::move(value), type);
+    if (view) {
+        nb::object root = base_of(source);
+        PyObject* base = root.is_none() ? source : root.ptr();
+        if (PyObject_GenericSetAttr(object.ptr(), base_name(), base) < 0) nb::raise_python_error();
+    }
+    return object.release().ptr();
+}
+
 // --- numbers
 
 bool scalar_from_python(PyObject* object, Scalar& scalar) {

@@ -35,6 +35,12 @@ PyObject* new_array_object(array::Array&& value, PyTypeObject* type = nullptr);
 inline nb::object wrap(array::Array value, PyTypeObject* type = nullptr) {
     return nb::steal(new_array_object(std::move(value), type));
 }
+// As new_array_object, of an array derived from the Python array `source`. If `value` is a view of
+// its memory, the new object keeps the root (the array that `source` itself is a view of, or
+// `source`) as its `base`.
+PyObject* new_derived_object(array::Array&& value, PyObject* source, PyTypeObject* type = nullptr);
+// The array that `object` is a view of; None if it has memory of its own.
+nb::object base_of(nb::handle object);
 // The type for results of an operation on `object`: its own if it is a subclass.
 inline PyTypeObject* result_type_of(PyObject* object) {
     return is_array(object) ? Py_TYPE(object) : array_types().ndarray;

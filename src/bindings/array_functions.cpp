@@ -17,7 +17,9 @@ using nb::arg;
 
 namespace {
 
-nb::object like(nb::handle source, Array value) { return wrap(std::move(value), result_type_of(source.ptr())); }
+nb::object like(nb::handle source, Array value) {
+    return nb::steal(new_derived_object(std::move(value), source.ptr(), result_type_of(source.ptr())));
+}
 
 nb::object empty(nb::object shape, nb::object dtype, nb::object order) {
     DTypeSpec spec = dtype_from_python(dtype);

@@ -117,7 +117,7 @@ PyObject* get_field(PyObject* self, PyObject* key) {
     }
     Array view = a.with_dtype(spec.dtype, spec.itemsize, spec.tag)
                      .with_layout(a.offset() + offset, shape, strides);
-    return new_array_object(std::move(view), Py_TYPE(self));
+    return new_derived_object(std::move(view), self, Py_TYPE(self));
 }
 
 }  // namespace
@@ -126,15 +126,15 @@ PyObject* array_getitem(PyObject* self, PyObject* key) {
     return guarded([&]() -> PyObject* {
         const Array& a = as_array(self);
         if (Py_TYPE(key) == &PyLong_Type)
-            return new_array_object(array::index_integer(a, index_from_python(key, "index")), Py_TYPE(self));
+            return new_derived_object(array::index_integer(a, index_from_python(key, "index")), self, Py_TYPE(self));
         if (Py_TYPE(key) == &PySlice_Type) {
             IndexItem item;
             unpack_slice(key, item);
-            return new_array_object(array::index_slice(a, item.start, item.stop, item.step), Py_TYPE(self));
+            return new_derived_object(array::index_slice(a, item.start, item.stop, item.step), self, Py_TYPE(self));
         }
         if (PyUnicode_Check(key)) return get_field(self, key);
         std::vector<IndexItem> items = parse_key(key);
-        return new_array_object(array::index_read(a, items), Py_TYPE(self));
+        return new_derived_object(array::index_read(a, items), self, Py_TYPE(self));
     });
 }
 

@@ -38,7 +38,9 @@ namespace {
 
 PyTypeObject* type_of(nb::handle self) { return Py_TYPE(self.ptr()); }
 
-nb::object view_of(nb::handle self, Array value) { return wrap(std::move(value), type_of(self)); }
+nb::object view_of(nb::handle self, Array value) {
+    return nb::steal(new_derived_object(std::move(value), self.ptr(), type_of(self)));
+}
 
 // Arguments given as f(1, 2) or f((1, 2)).
 array::Shape flexible_shape(const nb::args& args) {
@@ -161,9 +163,12 @@ nb::object view(nb::handle self, nb::object dtype, nb::object type) {
         dtype = nb::none();
     }
     PyTypeObject* result = type.is_none() ? type_of(self) : (PyTypeObject*)type.ptr();
-    if (dtype.is_none()) return wrap(a, result);
-    DTypeSpec spec = dtype_from_python(dtype);
-    return wrap(array::reinterpret(a, spec.dtype, spec.itemsize, spec.tag), result);
+    Array value = a.with_layout(a.offset(), a.shape(), a.strides());
+    if (!dtype.is_none()) {
+        DTypeSpec spec = dtype_from_python(dtype);
+        value = array::reinterpret(value, spec.dtype, spec.itemsize, spec.tag);
+    }
+    return nb::steal(new_derived_object(std::move(value), self.ptr(), result));
 }
 
 void fill(Array& a, nb::object value) {
@@ -307,6 +312,7 @@ void bind_attributes(nb::class_<Array>& cls) {
         .def_prop_ro("device_id", [](const Array& a) { return a.context()->index(); })
         .def_prop_ro("c_contiguous", &Array::c_contiguous)
         .def_prop_ro("f_contiguous", &Array::f_contiguous)
+        .def_prop_ro("base", &base_of)
         .def_prop_ro("owndata", [](const Array& a) { return !a.is_view(); });
 }
 

@@ -370,3 +370,15 @@ def test_array_type_reports_the_alias():
         "assert pickle.loads(pickle.dumps(cupy.ndarray)) is cupy.ndarray"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env=_environment())
+
+
+def test_base_is_the_root_of_views_and_read_only():
+    root = cp.arange(12)
+    rows = root.reshape(3, 4)
+    for view in (rows, rows[1:], rows[0], rows.T[1:, 0], root.view("i4"), root.view()):
+        assert view.base is root and not view.flags.owndata
+    assert cp.broadcast_to(root, (2, 12)).base is root
+    for owner in (root, root.copy(), root + 1, root[[1, 2]], root.flatten()):
+        assert owner.base is None and owner.flags.owndata
+    with pytest.raises(AttributeError):
+        rows.base = None
