@@ -45,8 +45,13 @@ def compare(peer: Peer, device: str, passed: list[str], partial: bool, files: li
     return 1 if lost else 0
 
 
-def write_ledger(peer: Peer, device: str, passed: list[str], total: int) -> None:
-    """Renew the ledger file and the peer's row of the scoreboard."""
+def write_ledger(
+    peer: Peer, device: str, passed: list[str], total: int, run: int, files: int
+) -> None:
+    """Renew the ledger file and the peer's row of the scoreboard.
+
+    `run` of `files` test files were run; the ids of the others count as failures.
+    """
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True
     ).stdout.strip()
@@ -58,6 +63,11 @@ def write_ledger(peer: Peer, device: str, passed: list[str], total: int) -> None
         f"# {len(passed)} of {total} {peer.level}s of {releases} pass on the {device} device\n"
         f"# {today}, commit {commit}, Python {platform.python_version()}, NumPy {numpy.__version__}\n"
     )
+    if run < files:
+        head += (
+            f"# {run} of {files} test files were run; the others count as failures, as does what a "
+            "file had not reached at its time limit\n"
+        )
     ledger_path(peer, device).write_text(head + "\n".join(passed) + "\n")
     _write_scoreboard()
 

@@ -76,15 +76,25 @@ def read_results(file: Path) -> tuple[dict[str, dict], list[dict]]:
     return rows, errors
 
 
-def run_file(peer: Peer, python: str, path: Path, device: str) -> Path:
-    """Run one test file to its end, going on behind items that crash the process."""
+def results_file(peer: Peer, path: Path, device: str) -> Path:
+    """Where the results of a test file go."""
     name = path.relative_to(peer.work).as_posix()
-    results = peer.work / "results" / device / (name.replace("/", "__") + ".jsonl")
+    return peer.work / "results" / device / (name.replace("/", "__") + ".jsonl")
+
+
+def run_file(peer: Peer, python: str, path: Path, device: str, limit_s: float = 1800) -> Path:
+    """Run one test file to its end, going on behind items that crash the process.
+
+    `limit_s` bounds the file's whole time; the item that was running then counts as crashed.
+    """
+    name = path.relative_to(peer.work).as_posix()
+    results = results_file(peer, path, device)
     results.parent.mkdir(parents=True, exist_ok=True)
     finished = results.with_suffix(".done")
     if finished.exists():
         return results
     # A file of many items may crash often; each round has at least one item fewer to run.
+    end = time.monotonic() + limit_s
     for _ in range(60):
         rows, _errors = read_results(results)
         environment = suite_environment(
@@ -98,11 +108,11 @@ def run_file(peer: Peer, python: str, path: Path, device: str) -> Path:
                 env=environment,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                timeout=1800,
+                timeout=max(1.0, end - time.monotonic()),
             )
             code = done.returncode
         except subprocess.TimeoutExpired:
-            code = -1
+            break
         if code in (0, 1, 2, 3, 4, 5) or len(read_results(results)[0]) == len(rows):
             break
     finished.touch()
@@ -131,6 +141,24 @@ def reasons(files: list[Path]) -> Counter[str]:
     return counted
 
 
+def run_files(peer: Peer, files: list[Path], options: argparse.Namespace) -> list[Path]:
+    """Run test files, `jobs` at a time, and tell how each did."""
+    python = private_python(peer)
+    results = []
+    with ThreadPoolExecutor(options.jobs) as pool:
+        work = [
+            pool.submit(run_file, peer, python, f, options.device, options.file_timeout)
+            for f in files
+        ]
+        for index, (path, future) in enumerate(zip(files, work, strict=True), 1):
+            results.append(future.result())
+            rows = read_results(results[-1])[0].values()
+            passed = sum(row["outcome"] == "passed" for row in rows)
+            name = path.relative_to(peer.work)
+            print(f"[{index}/{len(files)}] {name}: {passed} of {len(rows)} items", flush=True)
+    return results
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.suites.run", description=__doc__)
     parser.add_argument("peer", choices=sorted(PEERS))
@@ -138,26 +166,30 @@ def main() -> int:
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--fresh", action="store_true", help="forget earlier results")
     parser.add_argument("--write", action="store_true", help="renew the ledger and the README")
+    parser.add_argument(
+        "--file-timeout", type=float, default=1800, metavar="S", help="most seconds for one file"
+    )
+    parser.add_argument(
+        "--resume-only", action="store_true", help="count the results that are there, run nothing"
+    )
     parser.add_argument("--reasons", type=int, default=0, metavar="N", help="print the N commonest")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     peer = PEERS[options.peer]
     fetch(peer)
-    python = private_python(peer)
     files = [f for f in test_files(peer) if fnmatch.fnmatch(str(f), f"*{options.only}*")]
     if options.fresh:
         for path in (peer.work / "results" / options.device).glob("*"):
             path.unlink()
     started = time.monotonic()
-    results = []
-    with ThreadPoolExecutor(options.jobs) as pool:
-        work = [pool.submit(run_file, peer, python, f, options.device) for f in files]
-        for index, (path, future) in enumerate(zip(files, work, strict=True), 1):
-            results.append(future.result())
-            rows = read_results(results[-1])[0].values()
-            passed = sum(row["outcome"] == "passed" for row in rows)
-            name = path.relative_to(peer.work)
-            print(f"[{index}/{len(files)}] {name}: {passed} of {len(rows)} items", flush=True)
+    if options.resume_only:
+        results = [
+            r
+            for f in files
+            if (r := results_file(peer, f, options.device)).with_suffix(".done").exists()
+        ]
+    else:
+        results = run_files(peer, files, options)
     outcomes = outcomes_by_id(peer, results)
     for reason, count in reasons(results).most_common(options.reasons):
         print(f"{count:6d}  {reason}")
@@ -169,7 +201,7 @@ def main() -> int:
     )
     partial = options.only != "*"
     if options.write and not partial:
-        write_ledger(peer, options.device, passed, len(ids))
+        write_ledger(peer, options.device, passed, len(ids), len(results), len(files))
         return 0
     return compare(
         peer, options.device, passed, partial, [str(f.relative_to(peer.work)) for f in files]
