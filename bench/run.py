@@ -83,11 +83,11 @@ extern "C" __global__ void add_vectors(const float *a, const float *b, float *c,
 
 def launches() -> list[Row]:
     import numpy as np
-    from trilane.numba import cuda
 
     import trilane.pycuda.autoinit  # noqa: F401
     import trilane.pycuda.driver as driver
     from trilane import cupy
+    from trilane.numba import cuda
     from trilane.pycuda.compiler import SourceModule
 
     n = 400

@@ -17,13 +17,6 @@ def test_a_compile_error_carries_the_line_and_a_caret():
     assert caret.index("^") == line.index("wrong")
 
 
-def test_source_that_is_not_utf8_can_be_quoted():
-    source = b"__global__ void f() { int \xff; }".decode("latin-1")
-    with pytest.raises(_core.CompileError) as caught:
-        _core.Module.compile(source)
-    assert "error" in caught.value.detail
-
-
 @pytest.mark.parametrize(
     ("call", "builtin", "kind"),
     [

@@ -177,7 +177,8 @@ nb::object base_of(nb::handle object) {
 }
 
 PyObject* new_derived_object(Array&& value, PyObject* source, PyTypeObject* type) {
-    bool view = value.is_view() && is_array(source) && value.storage() == as_array(source).storage();
+    bool view =
+        value.is_view() && is_array(source) && value.storage() == as_array(source).storage();
     nb::object object = wrap(std::move(value), type);
     if (view) {
         nb::object root = base_of(source);

@@ -18,7 +18,8 @@ using nb::arg;
 namespace {
 
 nb::object like(nb::handle source, Array value) {
-    return nb::steal(new_derived_object(std::move(value), source.ptr(), result_type_of(source.ptr())));
+    return nb::steal(
+        new_derived_object(std::move(value), source.ptr(), result_type_of(source.ptr())));
 }
 
 nb::object empty(nb::object shape, nb::object dtype, nb::object order) {

@@ -130,11 +130,13 @@ PyObject* array_getitem(PyObject* self, PyObject* key) {
     return guarded([&]() -> PyObject* {
         const Array& a = as_array(self);
         if (Py_TYPE(key) == &PyLong_Type)
-            return new_derived_object(array::index_integer(a, index_from_python(key, "index")), self, Py_TYPE(self));
+            return new_derived_object(array::index_integer(a, index_from_python(key, "index")),
+                                      self, Py_TYPE(self));
         if (Py_TYPE(key) == &PySlice_Type) {
             IndexItem item;
             unpack_slice(key, item);
-            return new_derived_object(array::index_slice(a, item.start, item.stop, item.step), self, Py_TYPE(self));
+            return new_derived_object(array::index_slice(a, item.start, item.stop, item.step), self,
+                                      Py_TYPE(self));
         }
         if (PyUnicode_Check(key)) return get_field(self, key);
         std::vector<IndexItem> items = parse_key(key);

@@ -29,8 +29,8 @@ enum class Route : uint8_t {
     CudaArrayInterface,  // protocols
     GpuData,
     GetPointer,  // PyCUDA's own protocols
-    Index,                                            // has __index__
-    Handler,  // has __trilane_handler__: wants calls before and after the launch (PyCUDA's In)
+    Index,       // has __index__
+    Handler,     // has __trilane_handler__: wants calls before and after the launch (PyCUDA's In)
 };
 
 struct TypeRoute {

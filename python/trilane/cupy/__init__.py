@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib as _importlib
 
 import numpy as _numpy
+from numpy import bool as bool  # noqa: A004
 from numpy import (
     bool_,
     broadcast_shapes,
@@ -66,8 +67,8 @@ from numpy import (
     unsignedinteger,
     ushort,
 )
-from numpy import bool as bool  # noqa: A004
 
+from trilane.cupy import _ndarray as _complete_the_array_type  # noqa: F401
 from trilane.cupy import _ufuncs, cuda, exceptions, linalg
 from trilane.cupy._convert import asnumpy, get_array_module
 from trilane.cupy._creation import (
@@ -351,7 +352,6 @@ from trilane.cupy.linalg._products import (
     vecdot,
     vecmat,
 )
-from trilane.cupy import _ndarray as _complete_the_array_type  # noqa: F401
 
 globals().update(_ufuncs.table)
 

@@ -9,7 +9,7 @@ import numpy as np
 from trilane.cupy._engine import engine, engine_take, ndarray
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _kernels():
     from trilane.cupy._kernel import ElementwiseKernel
 

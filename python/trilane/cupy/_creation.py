@@ -8,9 +8,9 @@ import numpy as np
 
 from trilane import _core
 from trilane.cupy._dtypes import check_dtype
-from trilane.cupy._engine import copyto, engine, from_buffer, from_host, full as _full
+from trilane.cupy._engine import copyto, engine, from_buffer, from_host, ndarray
 from trilane.cupy._engine import empty as _empty
-from trilane.cupy._engine import ndarray
+from trilane.cupy._engine import full as _full
 from trilane.cupy._helpers import SCALARS, normalize_shape, product, require_array, stack_arrays
 
 

@@ -7,7 +7,6 @@ import sys
 import numpy as np
 
 from trilane.cupy._creation import arange, array, asarray, empty, tri
-from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import engine, engine_put, engine_take, ndarray
 from trilane.cupy._helpers import (
     SCALARS,

@@ -10,7 +10,6 @@ from trilane.cupy._creation import array, asarray, empty
 from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import as_strided, engine, ndarray
 from trilane.cupy._helpers import (
-    SCALARS,
     normalize_axis_index,
     normalize_axis_tuple,
     normalize_shape,

@@ -8,11 +8,15 @@ import warnings
 import numpy as np
 
 from trilane.cupy import _ufuncs as uf
-from trilane.cupy._creation import arange, array, asarray, empty, zeros
-from trilane.cupy._dtypes import check_dtype
+from trilane.cupy._creation import arange, array, empty, zeros
 from trilane.cupy._engine import copyto, engine, ndarray
-from trilane.cupy._helpers import SCALARS, normalize_axis_index, normalize_axis_tuple, stack_arrays
-from trilane.cupy._helpers import require_array, to_array
+from trilane.cupy._helpers import (
+    normalize_axis_index,
+    normalize_axis_tuple,
+    require_array,
+    stack_arrays,
+    to_array,
+)
 
 
 def _initial(a, name, axis, dtype, out, keepdims, initial, where):

@@ -18,7 +18,8 @@ from trilane.cupy._flags import Flags
 from trilane.cupy._helpers import normalize_axis_index
 from trilane.cupy._indexing import flatiter
 from trilane.cupy._math import ptp
-from trilane.cupy._scatter import at, scatter as _scatter_into
+from trilane.cupy._scatter import at
+from trilane.cupy._scatter import scatter as _scatter_into
 from trilane.cupy.linalg._products import trace
 
 

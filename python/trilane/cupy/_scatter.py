@@ -56,7 +56,7 @@ template <typename T> __device__ inline void update(T* place, T value) {
 """
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _kernel(op: str):
     from trilane.cupy._kernel import ElementwiseKernel
 

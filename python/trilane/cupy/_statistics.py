@@ -8,11 +8,17 @@ import warnings
 import numpy as np
 
 from trilane.cupy import _ufuncs as uf
-from trilane.cupy._creation import arange, array, asarray, linspace, zeros
 from trilane.cupy._counting import count_bins
+from trilane.cupy._creation import array, asarray, linspace, zeros
 from trilane.cupy._engine import engine, ndarray
-from trilane.cupy._helpers import normalize_axis_index, normalize_axis_tuple, product, stack_arrays
-from trilane.cupy._helpers import require_array, to_array
+from trilane.cupy._helpers import (
+    normalize_axis_index,
+    normalize_axis_tuple,
+    product,
+    require_array,
+    stack_arrays,
+    to_array,
+)
 
 
 def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> ndarray:

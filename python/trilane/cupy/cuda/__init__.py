@@ -16,8 +16,9 @@ from trilane.cupy.cuda import (
     nvtx,
     pinned_memory,
     profiler,
+    runtime,
+    stream,
 )
-from trilane.cupy.cuda import runtime, stream
 from trilane.cupy.cuda.device import Device, get_device_id
 from trilane.cupy.cuda.memory import (
     BaseMemory,

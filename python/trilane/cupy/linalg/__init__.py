@@ -17,8 +17,7 @@ from trilane.cupy.linalg._products import (
     trace,
     vecdot,
 )
-from trilane.cupy.linalg._solve import cholesky, det, inv, slogdet, solve
-from trilane.cupy.linalg._solve import tensorinv, tensorsolve
+from trilane.cupy.linalg._solve import cholesky, det, inv, slogdet, solve, tensorinv, tensorsolve
 
 _MISSING = frozenset("eig eigh eigvals eigvalsh lstsq multi_dot pinv qr svd svdvals".split())
 

@@ -9,8 +9,7 @@ import numpy as np
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import eye
 from trilane.cupy._engine import engine, ndarray
-from trilane.cupy._helpers import normalize_axis_index, product
-from trilane.cupy._helpers import require_array, to_array
+from trilane.cupy._helpers import normalize_axis_index, product, require_array, to_array
 
 
 def dot(a, b, out=None) -> ndarray:

@@ -143,7 +143,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: ndarray
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _module(char: str):
     from trilane.cupy._kernel.raw import RawModule
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trilane.cupy.random import _generator_api as _bit_generator  # noqa: F401
 from trilane.cupy.random._generator import (
     RandomState,
     get_random_state,
@@ -9,13 +10,12 @@ from trilane.cupy.random._generator import (
     seed,
     set_random_state,
 )
-from trilane.cupy.random import _generator_api as _bit_generator  # noqa: F401
 from trilane.cupy.random._generator_api import (
+    XORWOW,
     BitGenerator,
     Generator,
     MRG32k3a,
     Philox4x3210,
-    XORWOW,
     default_rng,
 )
 

@@ -58,7 +58,7 @@ __device__ inline double draw_triangular(PhiloxStream& s, double a, double b, do
 """
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _kernel(name: str):
     from trilane.cupy._kernel import ElementwiseKernel
 
