@@ -19,6 +19,7 @@ SUFFIXES = {".h", ".cpp", ".inc", ".cuh", ".py", ".pyi", ".cmake", ".sh", ".txt"
 # Not written by hand, or lists of data: (prefix, suffix) of paths.
 EXEMPT = (
     ("tests/suites/ids/", ".txt"),
+    ("tests/suites/ledger/", ".txt"),
     ("tests/suites/", ".json"),
     ("python/trilane/_core", ".pyi"),
 )
