@@ -24,8 +24,12 @@ Array::Array(core::BufferPtr buffer, int64_t offset, Shape shape, Shape strides,
 
 Array::Array(StoragePtr storage, int64_t offset, Shape shape, Shape strides, DType dtype,
              size_t itemsize)
-    : storage_(std::move(storage)), offset_(offset), shape_(std::move(shape)),
-      strides_(std::move(strides)), dtype_(dtype), itemsize_(itemsize) {
+    : storage_(std::move(storage)),
+      offset_(offset),
+      shape_(std::move(shape)),
+      strides_(std::move(strides)),
+      dtype_(dtype),
+      itemsize_(itemsize) {
     settle();
 }
 

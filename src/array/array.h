@@ -37,9 +37,9 @@ class Array {
     core::DType dtype() const { return dtype_; }
     size_t itemsize() const { return itemsize_; }
     const Shape& shape() const { return shape_; }
-    const Shape& strides() const { return strides_; }     // bytes
+    const Shape& strides() const { return strides_; }  // bytes
     int ndim() const { return static_cast<int>(shape_.size()); }
-    int64_t size() const { return size_; }                 // elements
+    int64_t size() const { return size_; }  // elements
     size_t nbytes() const { return static_cast<size_t>(size_) * itemsize_; }
     bool c_contiguous() const { return c_contiguous_; }
     bool f_contiguous() const { return f_contiguous_; }
@@ -47,8 +47,8 @@ class Array {
 
     // Forces a pending expression. The buffer that holds the array, and the first element in it.
     const core::BufferPtr& buffer() const { return storage_->memory(); }
-    int64_t offset() const { return offset_; }             // bytes from the buffer's start
-    core::DevicePtr data() const {                         // address of the first element
+    int64_t offset() const { return offset_; }  // bytes from the buffer's start
+    core::DevicePtr data() const {              // address of the first element
         const core::BufferPtr& memory = storage_->memory();
         memory->require_live("array");
         return memory->address() + static_cast<core::DevicePtr>(offset_);
@@ -56,7 +56,7 @@ class Array {
     const core::ContextPtr& context() const { return buffer()->context(); }
     const StoragePtr& storage() const { return storage_; }
     bool valid() const { return storage_ != nullptr; }
-    bool is_view() const { return is_view_; }              // made from another array
+    bool is_view() const { return is_view_; }  // made from another array
 
   private:
     void settle();

@@ -11,7 +11,7 @@
 namespace trilane::array {
 
 struct EmbeddedFile {
-    std::string_view name;   // "trilane/array_ops.h"
+    std::string_view name;  // "trilane/array_ops.h"
     std::string_view text;
 };
 std::span<const EmbeddedFile> embedded_files();

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kNarrowLimit = int64_t{1} << 31;
 constexpr int64_t kMaxGrid = 2147483647;
-constexpr int64_t kShortRow = 32;     // rows below this are not worth a block of their own
+constexpr int64_t kShortRow = 32;  // rows below this are not worth a block of their own
 
 struct Call {
     const LoopKernel* kernel;
@@ -40,7 +40,8 @@ KernelKey make_key(const Call& call) {
     KernelKey key;
     key.add(call.kernel->id);
     key.add(static_cast<uint64_t>(call.layout.rank) | static_cast<uint64_t>(call.mapping) << 8 |
-            static_cast<uint64_t>(call.wide) << 16 | static_cast<uint64_t>(call.kernel->masked) << 17 |
+            static_cast<uint64_t>(call.wide) << 16 |
+            static_cast<uint64_t>(call.kernel->masked) << 17 |
             static_cast<uint64_t>(call.operands.size()) << 24);
     uint64_t word = 0;
     for (size_t k = 0; k < call.operands.size(); ++k) {
@@ -96,8 +97,8 @@ Geometry choose_geometry(Call& call, const core::Context& context) {
         int64_t row = layout.shape.back();
         call.mapping = row >= kShortRow ? Mapping::Rows : Mapping::Nested;
     }
-    uint32_t block = flat_block(context, call.mapping == Mapping::Rows ? layout.shape.back()
-                                                                       : layout.count);
+    uint32_t block =
+        flat_block(context, call.mapping == Mapping::Rows ? layout.shape.back() : layout.count);
     int64_t blocks = (layout.count + block - 1) / block;
     if (call.mapping == Mapping::Rows) {
         geometry.chunks = (layout.shape.back() + block - 1) / block;
@@ -151,7 +152,8 @@ void launch_call(Call& call, const core::ContextPtr& context) {
     }
     add(layout.count);
     if (call.mapping != Mapping::Flat) {
-        for (int d = call.mapping == Mapping::Rows ? 0 : 1; d < layout.rank; ++d) add(layout.shape[d]);
+        for (int d = call.mapping == Mapping::Rows ? 0 : 1; d < layout.rank; ++d)
+            add(layout.shape[d]);
         if (call.mapping == Mapping::Rows) add(geometry.chunks);
     }
     for (size_t k = 0; k < call.operands.size(); ++k) {
@@ -181,7 +183,8 @@ void settle_layout(Call& call, const Shape& shape) {
         for (size_t k = 0; k < call.operands.size(); ++k) {
             const LoopOperand& operand = call.operands[k];
             if (!operand.array || operand.output != (pass == 0)) continue;
-            full[arrays] = broadcast_strides(operand.array->shape(), operand.array->strides(), shape);
+            full[arrays] =
+                broadcast_strides(operand.array->shape(), operand.array->strides(), shape);
             pointers[arrays] = &full[arrays];
             place[arrays++] = static_cast<int>(k);
         }
@@ -306,11 +309,16 @@ LoopKernel copy_kernel() {
 
 Array as_bits(const Array& a) {
     switch (a.itemsize()) {
-        case 1: return a.with_dtype(DType::UInt8, 1);
-        case 2: return a.with_dtype(DType::UInt16, 2);
-        case 4: return a.with_dtype(DType::UInt32, 4);
-        case 8: return a.with_dtype(DType::UInt64, 8);
-        default: break;
+        case 1:
+            return a.with_dtype(DType::UInt8, 1);
+        case 2:
+            return a.with_dtype(DType::UInt16, 2);
+        case 4:
+            return a.with_dtype(DType::UInt32, 4);
+        case 8:
+            return a.with_dtype(DType::UInt64, 8);
+        default:
+            break;
     }
     Shape shape = a.shape(), strides = a.strides();
     shape.push_back(static_cast<int64_t>(a.itemsize()));
@@ -333,9 +341,9 @@ void copy_into(const Array& dst, const Array& src) {
         broadcast_strides(src.shape(), src.strides(), dst.shape());
         return;
     }
-    bool plain = dst.dtype() == src.dtype() && dst.shape() == src.shape() &&
-                 ((dst.c_contiguous() && src.c_contiguous()) ||
-                  (dst.f_contiguous() && src.f_contiguous()));
+    bool plain =
+        dst.dtype() == src.dtype() && dst.shape() == src.shape() &&
+        ((dst.c_contiguous() && src.c_contiguous()) || (dst.f_contiguous() && src.f_contiguous()));
     if (plain && !may_share_memory(dst, src)) {
         core::StreamPtr stream = core::current_stream();
         require_here(stream, dst);

@@ -12,21 +12,21 @@
 namespace trilane::array {
 
 struct LoopOperand {
-    const Array* array = nullptr;      // null: the scalar
+    const Array* array = nullptr;  // null: the scalar
     const Scalar* scalar = nullptr;
-    core::DType computed = core::DType::Float64;   // type of the variable in the body
+    core::DType computed = core::DType::Float64;  // type of the variable in the body
     bool output = false;
 };
 
 struct LoopKernel {
-    uint64_t id = 0;                   // identity of the body: first word of the key
+    uint64_t id = 0;  // identity of the body: first word of the key
     // Fills entry, preamble, body and, if they differ from the default, the operands' names and
     // types. Called only when the kernel is not there yet.
     void (*describe)(const void* context, ElementwiseText& text) = nullptr;
     const void* context = nullptr;
-    bool keep_order = false;           // the body uses i
-    bool masked = false;               // the last input is a bool that says which elements to do
-    bool protect_inputs = true;        // inputs that an output overlaps are copied first
+    bool keep_order = false;     // the body uses i
+    bool masked = false;         // the last input is a bool that says which elements to do
+    bool protect_inputs = true;  // inputs that an output overlaps are copied first
 };
 
 // Every array broadcasts to `shape`; outputs have it. Nothing is launched for no elements.

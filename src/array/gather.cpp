@@ -22,27 +22,27 @@ constexpr uint64_t kGatherId = (uint64_t{1} << 31) + 1024;
 constexpr uint64_t kScatterId = kGatherId + 1024;
 
 struct AxisIndex {
-    Array positions;          // integers
-    int64_t extent = 0;       // of the axis
-    int64_t stride = 0;       // bytes
-    int axis = 0;             // in the indexed array, for messages
+    Array positions;     // integers
+    int64_t extent = 0;  // of the axis
+    int64_t stride = 0;  // bytes
+    int axis = 0;        // in the indexed array, for messages
 };
 
 // a[items] taken apart: elements at view + positions, in an array of `shape`.
 struct Selection {
-    Array view;               // strides 0 along the axes that the index arrays make
+    Array view;  // strides 0 along the axes that the index arrays make
     Shape shape;
     std::vector<AxisIndex> indices;
-    Shape index_shape;        // what the index arrays broadcast to
-    int index_axis = 0;       // where it stands in `shape`
+    Shape index_shape;   // what the index arrays broadcast to
+    int index_axis = 0;  // where it stands in `shape`
 };
 
 bool is_boolean(const IndexItem& item) {
     return item.kind == IndexKind::Array && item.array.dtype() == DType::Bool;
 }
 
-// Boolean arrays become positions, one array per axis; a 0-d boolean becomes a new axis of one or no
-// element.
+// Boolean arrays become positions, one array per axis; a 0-d boolean becomes a new axis of one or
+// no element.
 std::vector<IndexItem> without_booleans(const Array& a, std::span<const IndexItem> items,
                                         bool& has_array, int& used) {
     std::vector<IndexItem> result;
@@ -69,10 +69,11 @@ std::vector<IndexItem> without_booleans(const Array& a, std::span<const IndexIte
         }
         for (int d = 0; d < item.array.ndim(); ++d)
             if (item.array.shape()[d] != a.shape()[axis + d])
-                throw_error(ErrorKind::IndexError,
-                            "boolean index did not match indexed array along axis {}; size of axis is "
-                            "{} but size of corresponding boolean axis is {}",
-                            axis + d, a.shape()[axis + d], item.array.shape()[d]);
+                throw_error(
+                    ErrorKind::IndexError,
+                    "boolean index did not match indexed array along axis {}; size of axis is "
+                    "{} but size of corresponding boolean axis is {}",
+                    axis + d, a.shape()[axis + d], item.array.shape()[d]);
         for (Array& positions : nonzero(item.array)) {
             IndexItem next;
             next.kind = IndexKind::Array;
@@ -87,7 +88,8 @@ std::vector<IndexItem> without_booleans(const Array& a, std::span<const IndexIte
 
 void require_positions(const IndexItem& item) {
     if (!is_integer(item.array.dtype()))
-        throw_error(ErrorKind::IndexError, "arrays used as indices must be of integer (or boolean) type");
+        throw_error(ErrorKind::IndexError,
+                    "arrays used as indices must be of integer (or boolean) type");
 }
 
 // Whether all index arrays and integers stand side by side: then their axes stay in place.
@@ -118,15 +120,16 @@ Selection select_elements(const Array& a, std::span<const IndexItem> raw_items) 
             shapes.push_back(&item.array.shape());
         }
     if (shapes.size() > static_cast<size_t>(kMaxIndexArrays))
-        throw_error(ErrorKind::NotSupported, "indexing with more than {} index arrays", kMaxIndexArrays);
+        throw_error(ErrorKind::NotSupported, "indexing with more than {} index arrays",
+                    kMaxIndexArrays);
     try {
         s.index_shape = broadcast_shapes(shapes.data(), shapes.size());
     } catch (const core::Error&) {
         std::string text;
         for (const Shape* shape : shapes) text += to_string(*shape) + " ";
-        throw_error(ErrorKind::IndexError,
-                    "shape mismatch: indexing arrays could not be broadcast together with shapes {}",
-                    text);
+        throw_error(
+            ErrorKind::IndexError,
+            "shape mismatch: indexing arrays could not be broadcast together with shapes {}", text);
     }
     bool in_place = side_by_side(items);
     Shape shape, strides;
@@ -151,8 +154,7 @@ Selection select_elements(const Array& a, std::span<const IndexItem> raw_items) 
         Shape part(a.shape().data() + axis, static_cast<size_t>(count));
         Shape part_strides(a.strides().data() + axis, static_cast<size_t>(count));
         Array piece = a.with_layout(offset, part, part_strides), view;
-        if (item.kind == IndexKind::Integer &&
-            (item.start < -part[0] || item.start >= part[0]))
+        if (item.kind == IndexKind::Integer && (item.start < -part[0] || item.start >= part[0]))
             throw_error(ErrorKind::IndexError, "index {} is out of bounds for axis {} with size {}",
                         item.start, axis, part[0]);
         basic_index(piece, {&item, 1}, view);
@@ -213,7 +215,8 @@ std::string address_text(int count, IndexMode mode) {
         int p = 3 * k + 1;
         text += fmt::format("{{ long long x = in{}; ", p);
         if (mode == IndexMode::Raise) text += fmt::format("if (x < 0) x += in{}; ", p + 1);
-        if (mode == IndexMode::Wrap) text += fmt::format("x %= in{0}; if (x < 0) x += in{0}; ", p + 1);
+        if (mode == IndexMode::Wrap)
+            text += fmt::format("x %= in{0}; if (x < 0) x += in{0}; ", p + 1);
         if (mode == IndexMode::Clip)
             text += fmt::format("x = x < 0 ? 0 : (x >= in{0} ? in{0} - 1 : x); ", p + 1);
         text += fmt::format("at += x * in{}; }} ", p + 2);
@@ -244,14 +247,16 @@ void describe_scatter(const void* context, ElementwiseText& text) {
     std::string target = fmt::format("({}*)((char*)in0 + at)", text.operands[0].stored);
     text.body = address_text(c.count, c.mode);
     if (c.op.empty())
-        text.body += fmt::format("*{} = trilane::cast<{}>({})", target, text.operands[0].stored, value.name);
+        text.body +=
+            fmt::format("*{} = trilane::cast<{}>({})", target, text.operands[0].stored, value.name);
     else
         text.body += fmt::format("ops::atomic_{}({}, {})", c.op, target, value.name);
 }
 
 void check_selection(const Selection& s) {
     if (element_count(s.shape) == 0 && element_count(s.index_shape) == 0) return;
-    for (const AxisIndex& index : s.indices) check_indices(index.positions, index.extent, index.axis);
+    for (const AxisIndex& index : s.indices)
+        check_indices(index.positions, index.extent, index.axis);
 }
 
 Array gather(Selection& s, IndexMode mode) {
@@ -270,7 +275,8 @@ Array gather(Selection& s, IndexMode mode) {
 }
 
 int scatter_number(std::string_view op) {
-    constexpr std::string_view kNames[] = {"", "add", "sub", "max", "min", "mul", "and", "or", "xor"};
+    constexpr std::string_view kNames[] = {"",    "add", "sub", "max", "min",
+                                           "mul", "and", "or",  "xor"};
     for (size_t k = 0; k < std::size(kNames); ++k)
         if (op == kNames[k]) return static_cast<int>(k);
     throw_error(ErrorKind::NotSupported, "scatter: operation '{}'", op);
@@ -318,12 +324,14 @@ Array read_structured(const Array& a, std::span<const IndexItem> items) {
     Shape shape = result.shape();
     if (extra) shape.pop_back();
     Array typed = result.with_dtype(DType::Void, a.itemsize(), a.tag());
-    return typed.with_layout(result.offset(), shape, c_strides(shape, static_cast<int64_t>(a.itemsize())));
+    return typed.with_layout(result.offset(), shape,
+                             c_strides(shape, static_cast<int64_t>(a.itemsize())));
 }
 
 // a[mask] = number, with a mask of the same shape: no positions are needed.
 bool write_by_mask(const Array& a, std::span<const IndexItem> items, const UfuncInput& value) {
-    if (items.size() != 1 || !is_boolean(items[0]) || !(items[0].array.shape() == a.shape())) return false;
+    if (items.size() != 1 || !is_boolean(items[0]) || !(items[0].array.shape() == a.shape()))
+        return false;
     if (value.array && value.array->size() != 1) return false;
     UfuncInput source = value;
     Array single;
@@ -341,8 +349,8 @@ IndexMode index_mode_from_name(std::string_view name) {
     if (name == "raise") return IndexMode::Raise;
     if (name == "wrap") return IndexMode::Wrap;
     if (name == "clip") return IndexMode::Clip;
-    throw_error(ErrorKind::InvalidArgument, "clipmode must be one of 'clip', 'raise', or 'wrap' (got '{}')",
-                name);
+    throw_error(ErrorKind::InvalidArgument,
+                "clipmode must be one of 'clip', 'raise', or 'wrap' (got '{}')", name);
 }
 
 void check_indices(const Array& indices, int64_t extent, int axis) {
@@ -382,7 +390,8 @@ Array index_read(const Array& a, std::span<const IndexItem> items) {
     if (basic_index(a, items, view)) return view;
     if (a.dtype() == DType::Void) return read_structured(a, items);
     // a[mask] of the whole array: one index array over the flattened one.
-    if (items.size() == 1 && is_boolean(items[0]) && a.ndim() > 0 && items[0].array.shape() == a.shape()) {
+    if (items.size() == 1 && is_boolean(items[0]) && a.ndim() > 0 &&
+        items[0].array.shape() == a.shape()) {
         Array flat = reshape(a, {a.size()}, 'C');
         return take(flat, flat_nonzero(items[0].array), 0, false, IndexMode::Wrap);
     }
@@ -397,14 +406,16 @@ void index_write(const Array& a, std::span<const IndexItem> items, const UfuncIn
     bool basic = basic_index(a, items, view);
     if (basic && op.empty()) {
         if (value.array)
-            copy_into(view, value.array->ndim() > view.ndim() ? squeeze(*value.array) : *value.array);
+            copy_into(view,
+                      value.array->ndim() > view.ndim() ? squeeze(*value.array) : *value.array);
         else
             copy_into(view, value.scalar);
         return;
     }
     if (a.dtype() == DType::Void) {
         if (!value.array || value.array->itemsize() != a.itemsize() || !op.empty())
-            throw_error(ErrorKind::NotSupported, "assignment to elements of structured arrays by index arrays");
+            throw_error(ErrorKind::NotSupported,
+                        "assignment to elements of structured arrays by index arrays");
         Array bits = as_bits(a), source = as_bits(*value.array);
         UfuncInput in;
         in.array = &source;
@@ -429,9 +440,11 @@ void index_write(const Array& a, std::span<const IndexItem> items, const UfuncIn
     if (source.array) {
         Shape both = broadcast_shapes(source.array->shape(), s.shape);
         if (!(both == s.shape))
-            throw_error(ErrorKind::InvalidArgument,
-                        "shape mismatch: value array of shape {} could not be broadcast to indexing "
-                        "result of shape {}", to_string(source.array->shape()), to_string(s.shape));
+            throw_error(
+                ErrorKind::InvalidArgument,
+                "shape mismatch: value array of shape {} could not be broadcast to indexing "
+                "result of shape {}",
+                to_string(source.array->shape()), to_string(s.shape));
     }
     scatter(s, source, IndexMode::Raise, op);
 }
@@ -442,9 +455,11 @@ Array take(const Array& a, const Array& indices, int axis, bool flat, IndexMode 
     if (source.ndim() == 0) source = reshape(source, {1}, 'C');
     axis = normalize_axis(axis, source.ndim());
     if (!is_integer(indices.dtype()) && indices.dtype() != DType::Bool)
-        throw_error(ErrorKind::TypeMismatch,
-                    "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule "
-                    "'safe'", core::numpy_name(indices.dtype()));
+        throw_error(
+            ErrorKind::TypeMismatch,
+            "Cannot cast array data from dtype('{}') to dtype('int64') according to the rule "
+            "'safe'",
+            core::numpy_name(indices.dtype()));
     if (source.dtype() == DType::Void) {
         std::vector<IndexItem> items(static_cast<size_t>(axis) + 1);
         for (IndexItem& item : items) item.stop = INT64_MAX;

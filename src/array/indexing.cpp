@@ -19,10 +19,14 @@ int64_t wrapped(int64_t index, int64_t extent, int axis) {
 
 // What slice.indices() does: first index and number of elements.
 int64_t slice_length(int64_t& start, int64_t stop, int64_t step, int64_t extent) {
-    if (start < 0) start = start + extent < 0 ? (step < 0 ? -1 : 0) : start + extent;
-    else if (start >= extent) start = step < 0 ? extent - 1 : extent;
-    if (stop < 0) stop = stop + extent < 0 ? (step < 0 ? -1 : 0) : stop + extent;
-    else if (stop >= extent) stop = step < 0 ? extent - 1 : extent;
+    if (start < 0)
+        start = start + extent < 0 ? (step < 0 ? -1 : 0) : start + extent;
+    else if (start >= extent)
+        start = step < 0 ? extent - 1 : extent;
+    if (stop < 0)
+        stop = stop + extent < 0 ? (step < 0 ? -1 : 0) : stop + extent;
+    else if (stop >= extent)
+        stop = step < 0 ? extent - 1 : extent;
     if (step < 0) return stop < start ? (start - stop - 1) / -step + 1 : 0;
     return start < stop ? (stop - start - 1) / step + 1 : 0;
 }
@@ -59,8 +63,7 @@ bool basic_index(const Array& a, std::span<const IndexItem> items, Array& view) 
         ellipses += item.kind == IndexKind::Ellipsis;
     }
     if (ellipses > 1)
-        throw_error(ErrorKind::IndexError,
-                    "an index can only have a single ellipsis ('...')");
+        throw_error(ErrorKind::IndexError, "an index can only have a single ellipsis ('...')");
     if (used > a.ndim())
         throw_error(ErrorKind::IndexError,
                     "too many indices for array: array is {}-dimensional, but {} were indexed",
@@ -80,7 +83,9 @@ bool basic_index(const Array& a, std::span<const IndexItem> items, Array& view) 
                 shape.push_back(1);
                 strides.push_back(0);
                 break;
-            case IndexKind::Ellipsis: keep(a.ndim() - used); break;
+            case IndexKind::Ellipsis:
+                keep(a.ndim() - used);
+                break;
             case IndexKind::Integer:
                 offset += wrapped(item.start, a.shape()[axis], axis) * a.strides()[axis];
                 ++axis;
@@ -94,7 +99,8 @@ bool basic_index(const Array& a, std::span<const IndexItem> items, Array& view) 
                 ++axis;
                 break;
             }
-            case IndexKind::Array: break;
+            case IndexKind::Array:
+                break;
         }
     }
     keep(a.ndim() - axis);

@@ -14,10 +14,10 @@ enum class IndexKind : uint8_t { Integer, Slice, NewAxis, Ellipsis, Array };
 
 struct IndexItem {
     IndexKind kind = IndexKind::Slice;
-    int64_t start = 0, stop = 0, step = 1;   // of a slice, as PySlice_Unpack gives them; of an
-                                             // integer: start
-    Array array;                             // integer or bool
-    bool adds_axis = false;                  // positions along a new axis of length one
+    int64_t start = 0, stop = 0, step = 1;  // of a slice, as PySlice_Unpack gives them; of an
+                                            // integer: start
+    Array array;                            // integer or bool
+    bool adds_axis = false;                 // positions along a new axis of length one
 };
 
 // True and the view if `items` are all basic; IndexError with NumPy's words.

@@ -71,7 +71,7 @@ Tables& tables() {
     return *kTables;
 }
 
-std::atomic<uint64_t> generation{1};    // bumped when tables are thrown away
+std::atomic<uint64_t> generation{1};  // bumped when tables are thrown away
 
 KernelTable& table_of(const core::ContextPtr& context) {
     thread_local KernelTable* last = nullptr;

@@ -16,7 +16,7 @@ namespace trilane::array {
 struct KernelKey {
     static constexpr int kWords = 6;
     uint64_t words[kWords] = {};
-    int count = 0;                         // words in use
+    int count = 0;  // words in use
     void add(uint64_t word) { words[count++] = word; }
     bool operator==(const KernelKey& other) const {
         return count == other.count &&
@@ -29,8 +29,8 @@ struct KernelKey {
 struct KernelSource {
     std::string entry;
     std::string text;
-    std::vector<std::string> options;      // besides -fmad=false, which our own kernels always have
-    bool contract = false;                 // user kernels: leave contraction as the compiler has it
+    std::vector<std::string> options;  // besides -fmad=false, which our own kernels always have
+    bool contract = false;             // user kernels: leave contraction as the compiler has it
     std::string file_name = "array_kernel.cu";
 };
 

@@ -59,30 +59,35 @@ std::string index_text(const ElementwiseText& kernel) {
                "    if (j < n) {\n";
     if (kernel.mapping == Mapping::Rows) {
         text += fmt::format("    {0} rest = ({0})blockIdx.x / ({0})chunks;\n", word);
-        text += fmt::format("    const long long j = (long long)(({0})blockIdx.x - rest * ({0})chunks)"
-                            " * blockDim.x + threadIdx.x;\n", word);
+        text += fmt::format(
+            "    const long long j = (long long)(({0})blockIdx.x - rest * ({0})chunks)"
+            " * blockDim.x + threadIdx.x;\n",
+            word);
         text += fmt::format("    const long long i = (long long)rest * extent{} + j;\n", rank - 1);
     } else {
         text += "    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n";
         text += fmt::format("    {0} rest = ({0})i;\n", word);
-        text += fmt::format("    const long long j = (long long)(rest % ({0})extent{1});\n"
-                            "    rest /= ({0})extent{1};\n", word, rank - 1);
+        text += fmt::format(
+            "    const long long j = (long long)(rest % ({0})extent{1});\n"
+            "    rest /= ({0})extent{1};\n",
+            word, rank - 1);
     }
     for (size_t k = 0; k < kernel.operands.size(); ++k)
         if (is_array(kernel.operands[k])) text += fmt::format("    long long o{} = 0;\n", k);
     for (int d = rank - 2; d >= 0; --d) {
         if (d > 0)
-            text += fmt::format("    const {0} c{1} = rest % ({0})extent{1};\n"
-                                "    rest /= ({0})extent{1};\n", word, d);
+            text += fmt::format(
+                "    const {0} c{1} = rest % ({0})extent{1};\n"
+                "    rest /= ({0})extent{1};\n",
+                word, d);
         else
             text += fmt::format("    const {0} c0 = rest;\n", word);
         for (size_t k = 0; k < kernel.operands.size(); ++k)
             if (is_array(kernel.operands[k]))
                 text += fmt::format("    o{0} += (long long)c{1} * s{0}_{1};\n", k, d);
     }
-    text += kernel.mapping == Mapping::Rows
-                ? fmt::format("    if (j < extent{}) {{\n", rank - 1)
-                : std::string("    if (i < n) {\n");
+    text += kernel.mapping == Mapping::Rows ? fmt::format("    if (j < extent{}) {{\n", rank - 1)
+                                            : std::string("    if (i < n) {\n");
     return text;
 }
 
@@ -93,11 +98,15 @@ std::string element(const ElementwiseText& kernel, size_t k, bool write) {
     const char* qualifier = write ? "" : "const ";
     const char* byte_type = write ? "char" : "const char";
     if (kernel.mapping != Mapping::Flat)
-        pointer = fmt::format("(({}{}*)(({}*)p{} + o{}))", qualifier, operand.stored, byte_type, k, k);
+        pointer =
+            fmt::format("(({}{}*)(({}*)p{} + o{}))", qualifier, operand.stored, byte_type, k, k);
     switch (operand.access) {
-        case Access::Unit: return fmt::format("{}[j]", pointer);
-        case Access::Zero: return fmt::format("{}[0]", pointer);
-        default: break;
+        case Access::Unit:
+            return fmt::format("{}[j]", pointer);
+        case Access::Zero:
+            return fmt::format("{}[0]", pointer);
+        default:
+            break;
     }
     return fmt::format("*({}{}*)(({}*){} + j * s{}_{})", qualifier, operand.stored, byte_type,
                        pointer, k, kernel.rank - 1);
@@ -108,8 +117,8 @@ std::string load(const ElementwiseText& kernel, size_t k) {
     if (operand.by_address)
         return fmt::format("        {0}{1}* {2} = &{3};\n", operand.written ? "" : "const ",
                            operand.stored, operand.name, element(kernel, k, operand.written));
-    std::string value = operand.access == Access::Scalar ? fmt::format("v{}", k)
-                                                         : element(kernel, k, false);
+    std::string value =
+        operand.access == Access::Scalar ? fmt::format("v{}", k) : element(kernel, k, false);
     if (operand.access != Access::Scalar && operand.stored != operand.computed)
         value = fmt::format("trilane::cast<{}>({})", operand.computed, value);
     return fmt::format("        {}{} {} = {};\n", operand.output ? "" : "const ", operand.computed,
@@ -118,7 +127,8 @@ std::string load(const ElementwiseText& kernel, size_t k) {
 
 std::string store(const ElementwiseText& kernel, size_t k) {
     const KernelOperand& operand = kernel.operands[k];
-    size_t place = is_alias(operand.access) ? static_cast<size_t>(aliased_input(operand.access)) : k;
+    size_t place =
+        is_alias(operand.access) ? static_cast<size_t>(aliased_input(operand.access)) : k;
     std::string target = element(kernel, place, true);
     std::string value = operand.name;
     if (operand.stored != operand.computed)
@@ -136,8 +146,9 @@ std::string body_text(const ElementwiseText& kernel) {
         else if (operands[k].read_first && !is_alias(operands[k].access))
             text += load(kernel, k);
         else if (operands[k].read_first)
-            text += fmt::format("        {} {} = {};\n", operands[k].computed, operands[k].name,
-                                operands[static_cast<size_t>(aliased_input(operands[k].access))].name);
+            text +=
+                fmt::format("        {} {} = {};\n", operands[k].computed, operands[k].name,
+                            operands[static_cast<size_t>(aliased_input(operands[k].access))].name);
         else
             text += fmt::format("        {} {};\n", operands[k].computed, operands[k].name);
     }
@@ -154,7 +165,8 @@ std::string body_text(const ElementwiseText& kernel) {
 std::string elementwise_text(const ElementwiseText& kernel) {
     std::string text = "#include \"trilane/array_ops.h\"\n" + kernel.preamble;
     if (kernel.using_ops) text += "using namespace trilane;\n";
-    text += fmt::format("extern \"C\" __global__ void {}({}) {{\n", kernel.entry, parameters(kernel));
+    text +=
+        fmt::format("extern \"C\" __global__ void {}({}) {{\n", kernel.entry, parameters(kernel));
     if (!kernel.before_loop.empty()) text += "    " + kernel.before_loop + ";\n";
     text += index_text(kernel);
     text += body_text(kernel);

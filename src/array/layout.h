@@ -12,10 +12,10 @@ namespace trilane::array {
 inline constexpr int kMaxOperands = 32;
 
 struct LoopLayout {
-    int rank = 0;                          // after merging; 0: a single element
-    int64_t count = 1;                     // elements
-    Shape shape;                           // outermost first
-    Shape strides[kMaxOperands];           // bytes, per operand
+    int rank = 0;                 // after merging; 0: a single element
+    int64_t count = 1;            // elements
+    Shape shape;                  // outermost first
+    Shape strides[kMaxOperands];  // bytes, per operand
 };
 
 // `strides[k]` are operand k's byte strides over `shape` (0 where it is broadcast). With

@@ -130,10 +130,12 @@ Array flip(const Array& a, const std::vector<int>& axes) {
 
 Array diagonal(const Array& a, int64_t offset, int axis1, int axis2) {
     if (a.ndim() < 2)
-        throw_error(ErrorKind::InvalidArgument, "diag requires an array of at least two dimensions");
+        throw_error(ErrorKind::InvalidArgument,
+                    "diag requires an array of at least two dimensions");
     axis1 = normalize_axis(axis1, a.ndim());
     axis2 = normalize_axis(axis2, a.ndim());
-    if (axis1 == axis2) throw_error(ErrorKind::InvalidArgument, "axis1 and axis2 cannot be the same");
+    if (axis1 == axis2)
+        throw_error(ErrorKind::InvalidArgument, "axis1 and axis2 cannot be the same");
     int64_t rows = a.shape()[axis1], columns = a.shape()[axis2];
     int64_t start = a.offset();
     if (offset >= 0) {
@@ -173,10 +175,12 @@ Array imaginary_part(const Array& a) {
 Array reinterpret(const Array& a, DType dtype, size_t itemsize, DTypeTag tag) {
     if (itemsize == a.itemsize()) return a.with_dtype(dtype, itemsize, std::move(tag));
     if (a.ndim() == 0)
-        throw_error(ErrorKind::InvalidArgument,
-                    "Changing the dtype of a 0d array is only supported if the itemsize is unchanged");
+        throw_error(
+            ErrorKind::InvalidArgument,
+            "Changing the dtype of a 0d array is only supported if the itemsize is unchanged");
     int last = a.ndim() - 1;
-    int64_t old_size = static_cast<int64_t>(a.itemsize()), new_size = static_cast<int64_t>(itemsize);
+    int64_t old_size = static_cast<int64_t>(a.itemsize()),
+            new_size = static_cast<int64_t>(itemsize);
     if (a.shape()[last] > 1 && a.strides()[last] != old_size)
         throw_error(ErrorKind::InvalidArgument,
                     "To change to a dtype of a different size, the last axis must be contiguous");
@@ -206,10 +210,11 @@ Array concatenate(std::span<const Array> parts, int axis, const Array* out,
     shape[axis] = 0;
     for (const Array& part : parts) {
         if (part.ndim() != first.ndim())
-            throw_error(ErrorKind::InvalidArgument,
-                        "all the input array dimensions except for the concatenation axis must match "
-                        "exactly, but along dimension 0, the arrays have {} and {} dimensions",
-                        first.ndim(), part.ndim());
+            throw_error(
+                ErrorKind::InvalidArgument,
+                "all the input array dimensions except for the concatenation axis must match "
+                "exactly, but along dimension 0, the arrays have {} and {} dimensions",
+                first.ndim(), part.ndim());
         for (int i = 0; i < first.ndim(); ++i)
             if (i != axis && part.shape()[i] != first.shape()[i])
                 throw_error(ErrorKind::InvalidArgument,
@@ -224,12 +229,12 @@ Array concatenate(std::span<const Array> parts, int axis, const Array* out,
         if (!can_cast(part.dtype(), wanted, casting))
             throw_error(ErrorKind::TypeMismatch,
                         "Cannot cast array data from dtype('{}') to dtype('{}') according to the "
-                        "rule '{}'", core::numpy_name(part.dtype()), core::numpy_name(wanted),
+                        "rule '{}'",
+                        core::numpy_name(part.dtype()), core::numpy_name(wanted),
                         casting_name(casting));
-    Array result = out ? *out
-                   : wanted == DType::Void
-                       ? Array::empty_void(shape, first.itemsize(), first.tag())
-                       : Array::empty(shape, wanted);
+    Array result = out                     ? *out
+                   : wanted == DType::Void ? Array::empty_void(shape, first.itemsize(), first.tag())
+                                           : Array::empty(shape, wanted);
     if (out && !(out->shape() == shape))
         throw_error(ErrorKind::InvalidArgument, "Output array is the wrong shape");
     int64_t at = 0;
@@ -267,7 +272,8 @@ Array repeat(const Array& a, const std::vector<int64_t>& counts, int axis) {
     axis = normalize_axis(axis, a.ndim());
     int64_t extent = a.shape()[axis];
     for (int64_t count : counts)
-        if (count < 0) throw_error(ErrorKind::InvalidArgument, "repeats may not contain negative values.");
+        if (count < 0)
+            throw_error(ErrorKind::InvalidArgument, "repeats may not contain negative values.");
     if (counts.size() == 1) {
         // One count: a broadcast axis, then a copy.
         Array wide = expand_dims(a, axis + 1);

@@ -20,14 +20,16 @@ using core::throw_error;
 
 namespace {
 
-// Columns of one tile lie side by side in memory; a thread keeps kRows x kColumns sums in registers.
+// Columns of one tile lie side by side in memory; a thread keeps kRows x kColumns sums in
+// registers.
 constexpr int kRows = 4, kColumns = 16;
 
 KernelSource product_source(DType dtype) {
     bool logical = dtype == DType::Bool;
     KernelSource source;
     source.entry = "trilane_matmul";
-    source.text = fmt::format(R"(#include "trilane/array_ops.h"
+    source.text = fmt::format(
+        R"(#include "trilane/array_ops.h"
 using namespace trilane;
 typedef {0} S;
 typedef {1} T;
@@ -69,7 +71,8 @@ extern "C" __global__ void trilane_matmul(const char* __restrict__ a, const char
             z[i * n + j] = cast<S>(total);
         }}
 }}
-)", device_type(dtype), compute_type(dtype), kRows, kColumns,
+)",
+        device_type(dtype), compute_type(dtype), kRows, kColumns,
         logical ? "sum[r][s] || (left && cast<T>(line[s]))" : "sum[r][s] + left * cast<T>(line[s])",
         logical ? "total || (left && right)" : "total + left * right");
     // Contracted: that is what every matrix library does.
@@ -111,8 +114,10 @@ void multiply(const Array& a, const Array& b, const Array& c, const Shape& batch
     key.add((uint64_t{1} << 30) + static_cast<uint64_t>(a.dtype()));
     core::Function& function =
         find_kernel(stream->context(), key, [&] { return product_source(a.dtype()); });
-    Shape a_batch(a.shape().data(), a.shape().size() - 2), a_steps(a.strides().data(), a_batch.size());
-    Shape b_batch(b.shape().data(), b.shape().size() - 2), b_steps(b.strides().data(), b_batch.size());
+    Shape a_batch(a.shape().data(), a.shape().size() - 2),
+        a_steps(a.strides().data(), a_batch.size());
+    Shape b_batch(b.shape().data(), b.shape().size() - 2),
+        b_steps(b.strides().data(), b_batch.size());
     Array starts = batch_offsets(a, broadcast_strides(a_batch, a_steps, batch), b,
                                  broadcast_strides(b_batch, b_steps, batch), batch);
     int64_t row_tiles = (m + kRows - 1) / kRows, column_tiles = (n + kColumns - 1) / kColumns;
@@ -140,7 +145,8 @@ Array matmul(const Array& a0, const Array& b0, const Array* out) {
     if (a0.ndim() == 0 || b0.ndim() == 0)
         throw_error(ErrorKind::InvalidArgument,
                     "matmul: Input operand {} does not have enough dimensions (has 0, gufunc core "
-                    "with signature (n?,k),(k,m?)->(n?,m?) requires 1)", a0.ndim() == 0 ? 0 : 1);
+                    "with signature (n?,k),(k,m?)->(n?,m?) requires 1)",
+                    a0.ndim() == 0 ? 0 : 1);
     DType dtype = promote_types(a0.dtype(), b0.dtype());
     if (dtype == DType::Void)
         throw_error(ErrorKind::TypeMismatch, "matmul: structured dtypes have no arithmetic");
@@ -155,7 +161,8 @@ Array matmul(const Array& a0, const Array& b0, const Array* out) {
                     "signature (n?,k),(k,m?)->(n?,m?) (size {} is different from {})",
                     b.shape()[b.ndim() - 2], k);
     b = with_rows_contiguous(b);
-    Shape a_batch(a.shape().data(), a.shape().size() - 2), b_batch(b.shape().data(), b.shape().size() - 2);
+    Shape a_batch(a.shape().data(), a.shape().size() - 2),
+        b_batch(b.shape().data(), b.shape().size() - 2);
     Shape batch = broadcast_shapes(a_batch, b_batch), shape = batch;
     shape.push_back(a.shape()[a.ndim() - 2]);
     shape.push_back(b.shape()[b.ndim() - 1]);
@@ -166,13 +173,14 @@ Array matmul(const Array& a0, const Array& b0, const Array* out) {
     if (a0.ndim() == 1) c = squeeze(c, {b0.ndim() == 1 ? c.ndim() - 1 : c.ndim() - 2});
     if (!out) return c;
     if (!(out->shape() == c.shape()))
-        throw_error(ErrorKind::InvalidArgument,
-                    "matmul: output has shape {}, expected {}", to_string(out->shape()),
-                    to_string(c.shape()));
+        throw_error(ErrorKind::InvalidArgument, "matmul: output has shape {}, expected {}",
+                    to_string(out->shape()), to_string(c.shape()));
     if (!can_cast(dtype, out->dtype(), Casting::SameKind))
-        throw_error(ErrorKind::TypeMismatch,
-                    "Cannot cast ufunc 'matmul' output from dtype('{}') to dtype('{}') with casting "
-                    "rule 'same_kind'", core::numpy_name(dtype), core::numpy_name(out->dtype()));
+        throw_error(
+            ErrorKind::TypeMismatch,
+            "Cannot cast ufunc 'matmul' output from dtype('{}') to dtype('{}') with casting "
+            "rule 'same_kind'",
+            core::numpy_name(dtype), core::numpy_name(out->dtype()));
     copy_into(*out, c);
     return *out;
 }
@@ -213,7 +221,8 @@ Array dot(const Array& a, const Array& b, const Array* out) {
     }
     if (a.ndim() <= 2 && b.ndim() <= 2) {
         if (a.shape()[a.ndim() - 1] != b.shape()[b.ndim() == 1 ? 0 : b.ndim() - 2])
-            throw_error(ErrorKind::InvalidArgument, "shapes {} and {} not aligned: {} (dim {}) != {} (dim {})",
+            throw_error(ErrorKind::InvalidArgument,
+                        "shapes {} and {} not aligned: {} (dim {}) != {} (dim {})",
                         to_string(a.shape()), to_string(b.shape()), a.shape()[a.ndim() - 1],
                         a.ndim() - 1, b.shape()[b.ndim() == 1 ? 0 : b.ndim() - 2],
                         b.ndim() == 1 ? 0 : b.ndim() - 2);

@@ -11,7 +11,7 @@ using core::DType;
 
 namespace {
 
-constexpr int64_t kPiece = 1024;       // elements per thread
+constexpr int64_t kPiece = 1024;  // elements per thread
 constexpr uint64_t kNonzeroId = (uint64_t{1} << 31) + 8192;
 
 constexpr const char* kCount = R"(
@@ -87,7 +87,8 @@ Array flat_nonzero(const Array& a) {
     write.add(result);
     write.add(n);
     write.add(pieces);
-    launch_threads(kernel_of(context, 2, "trilane_true_positions", kPositions), pieces, block, write);
+    launch_threads(kernel_of(context, 2, "trilane_true_positions", kPositions), pieces, block,
+                   write);
     return result;
 }
 

@@ -17,7 +17,7 @@ namespace {
 struct TypeRow {
     DType dtype;
     char code;
-    int bits;              // of one component
+    int bits;  // of one component
     DTypeKind kind;
     const char* device;
     const char* compute;
@@ -59,30 +59,39 @@ bool safe(DType from, DType to) {
     const TypeRow &a = row(from), &b = row(to);
     if (a.kind == DTypeKind::Bool) return true;
     switch (b.kind) {
-        case DTypeKind::Bool: return false;
+        case DTypeKind::Bool:
+            return false;
         case DTypeKind::Int:
             return a.kind == DTypeKind::Int ? a.bits <= b.bits
                                             : a.kind == DTypeKind::UInt && a.bits < b.bits;
-        case DTypeKind::UInt: return a.kind == DTypeKind::UInt && a.bits <= b.bits;
+        case DTypeKind::UInt:
+            return a.kind == DTypeKind::UInt && a.bits <= b.bits;
         case DTypeKind::Float:
             if (a.kind == DTypeKind::Float) return a.bits < b.bits;
             return a.kind != DTypeKind::Complex && float_holds(to, a.bits);
         case DTypeKind::Complex:
             if (a.kind == DTypeKind::Float || a.kind == DTypeKind::Complex) return a.bits <= b.bits;
             return b.bits == 64 || a.bits <= 16;
-        case DTypeKind::Void: return false;
+        case DTypeKind::Void:
+            return false;
     }
     return false;
 }
 
 int kind_rank(DType dtype) {
     switch (row(dtype).kind) {
-        case DTypeKind::Bool: return 0;
-        case DTypeKind::UInt: return 1;
-        case DTypeKind::Int: return 2;
-        case DTypeKind::Float: return 3;
-        case DTypeKind::Complex: return 4;
-        case DTypeKind::Void: return 5;
+        case DTypeKind::Bool:
+            return 0;
+        case DTypeKind::UInt:
+            return 1;
+        case DTypeKind::Int:
+            return 2;
+        case DTypeKind::Float:
+            return 3;
+        case DTypeKind::Complex:
+            return 4;
+        case DTypeKind::Void:
+            return 5;
     }
     return 5;
 }
@@ -90,9 +99,9 @@ int kind_rank(DType dtype) {
 using PromotionTable = std::array<std::array<DType, core::kDTypeCount>, core::kDTypeCount>;
 
 PromotionTable make_promotion_table() {
-    constexpr DType kOrder[] = {DType::Bool,    DType::Int8,     DType::UInt8,    DType::Int16,
-                                DType::UInt16,  DType::Int32,    DType::UInt32,   DType::Int64,
-                                DType::UInt64,  DType::Float16,  DType::BFloat16, DType::Float32,
+    constexpr DType kOrder[] = {DType::Bool,    DType::Int8,      DType::UInt8,     DType::Int16,
+                                DType::UInt16,  DType::Int32,     DType::UInt32,    DType::Int64,
+                                DType::UInt64,  DType::Float16,   DType::BFloat16,  DType::Float32,
                                 DType::Float64, DType::Complex64, DType::Complex128};
     PromotionTable table{};
     for (int a = 0; a < core::kDTypeCount; ++a)
@@ -110,11 +119,15 @@ PromotionTable make_promotion_table() {
 // Bool < integers < floats < complex.
 int category(DType dtype) {
     switch (row(dtype).kind) {
-        case DTypeKind::Bool: return 0;
+        case DTypeKind::Bool:
+            return 0;
         case DTypeKind::Int:
-        case DTypeKind::UInt: return 1;
-        case DTypeKind::Float: return 2;
-        default: return 3;
+        case DTypeKind::UInt:
+            return 1;
+        case DTypeKind::Float:
+            return 2;
+        default:
+            return 3;
     }
 }
 
@@ -139,12 +152,15 @@ const char* casting_name(Casting casting) {
 bool can_cast(DType from, DType to, Casting casting) {
     switch (casting) {
         case Casting::No:
-        case Casting::Equiv: return from == to;
-        case Casting::Safe: return safe(from, to);
+        case Casting::Equiv:
+            return from == to;
+        case Casting::Safe:
+            return safe(from, to);
         case Casting::SameKind:
             if (from == DType::Void || to == DType::Void) return from == to;
             return safe(from, to) || kind_rank(from) <= kind_rank(to);
-        case Casting::Unsafe: return from == to || (from != DType::Void && to != DType::Void);
+        case Casting::Unsafe:
+            return from == to || (from != DType::Void && to != DType::Void);
     }
     return false;
 }
@@ -165,7 +181,7 @@ DType default_dtype(ScalarType weak) {
 }
 
 DType weak_dtype(ScalarType weak, DType strong) {
-    int wanted = static_cast<int>(weak);   // WeakInt 1, WeakFloat 2, WeakComplex 3: a category
+    int wanted = static_cast<int>(weak);  // WeakInt 1, WeakFloat 2, WeakComplex 3: a category
     if (category(strong) >= wanted) return strong;
     if (weak == ScalarType::WeakComplex && category(strong) == 2) return complex_dtype(strong);
     return default_dtype(weak);

@@ -20,32 +20,32 @@ using core::throw_error;
 namespace {
 
 enum class ResultRule : uint8_t {
-    Sum,       // small integers widen to 64 bits
-    Same,      // as the input
+    Sum,   // small integers widen to 64 bits
+    Same,  // as the input
     Bool,
-    Index,     // int64
-    Mean,      // integers become float64
-    Integer,   // as the input, which must be an integer or bool
-    Real,      // as the input, which must be a float
-    Squares,   // the real type of the input
+    Index,    // int64
+    Mean,     // integers become float64
+    Integer,  // as the input, which must be an integer or bool
+    Real,     // as the input, which must be a float
+    Squares,  // the real type of the input
 };
 
 // Text: `in0` is the element as A (accumulating type), j its index along the axis.
 struct ReductionRow {
     const char* name;
     ResultRule rule;
-    const char* identity;       // nullptr: none, an empty reduction is an error
+    const char* identity;  // nullptr: none, an empty reduction is an error
     const char* map;
     const char* combine;
     const char* post;
-    const char* error_name;     // what the error about empty input says
-    bool arg = false;           // accumulates value and index
+    const char* error_name;  // what the error about empty input says
+    bool arg = false;        // accumulates value and index
 };
 
 #define TRILANE_NOT_NAN(other) "(is_nan(in0) ? A(" other ") : in0)"
-#define TRILANE_ARG(better)                                                                      \
-    "(b.at < 0 ? a : a.at < 0 ? b : (is_nan(a.value) || is_nan(b.value))"                        \
-    " ? (is_nan(a.value) && (!is_nan(b.value) || a.at < b.at) ? a : b)"                          \
+#define TRILANE_ARG(better)                                               \
+    "(b.at < 0 ? a : a.at < 0 ? b : (is_nan(a.value) || is_nan(b.value))" \
+    " ? (is_nan(a.value) && (!is_nan(b.value) || a.at < b.at) ? a : b)"   \
     " : (" better " ? b : (a.value == b.value && b.at < a.at) ? b : a))"
 
 constexpr const char* kLowest = "ops::lowest_of<A>()";
@@ -78,13 +78,14 @@ const ReductionRow kRows[] = {
     {"bitwise_xor", ResultRule::Integer, "A(0)", "in0", "a ^ b", "out0 = a", ""},
     {"logical_xor", ResultRule::Bool, "false", "in0 != I(0)", "a != b", "out0 = a", ""},
     {"logaddexp", ResultRule::Real, "-inf_of<A>()", "in0", "ops::logaddexp(a, b)", "out0 = a", ""},
-    {"logaddexp2", ResultRule::Real, "-inf_of<A>()", "in0", "ops::logaddexp2(a, b)", "out0 = a", ""},
+    {"logaddexp2", ResultRule::Real, "-inf_of<A>()", "in0", "ops::logaddexp2(a, b)", "out0 = a",
+     ""},
     {"hypot", ResultRule::Real, "A(0)", "fabs(in0)", "hypot(a, b)", "out0 = a", ""},
     {"gcd", ResultRule::Integer, "A(0)", "in0", "ops::gcd(a, b)", "out0 = a", ""},
     // Steps of the variance; not for users.
     {"sum_of_squares", ResultRule::Squares, "A(0)", "squared_size(in0)", "a + b", "out0 = a", ""},
-    {"nan_sum_of_squares", ResultRule::Squares, "A(0)",
-     "(is_nan(in0) ? A(0) : squared_size(in0))", "a + b", "out0 = a", ""},
+    {"nan_sum_of_squares", ResultRule::Squares, "A(0)", "(is_nan(in0) ? A(0) : squared_size(in0))",
+     "a + b", "out0 = a", ""},
 };
 
 struct Synonym {
@@ -92,9 +93,9 @@ struct Synonym {
     const char* name;
 };
 constexpr Synonym kSynonyms[] = {
-    {"add", "sum"}, {"multiply", "prod"}, {"maximum", "max"}, {"minimum", "min"},
-    {"fmax", "nanmax"}, {"fmin", "nanmin"}, {"logical_and", "all"}, {"logical_or", "any"},
-    {"amax", "max"}, {"amin", "min"},
+    {"add", "sum"},     {"multiply", "prod"}, {"maximum", "max"},     {"minimum", "min"},
+    {"fmax", "nanmax"}, {"fmin", "nanmin"},   {"logical_and", "all"}, {"logical_or", "any"},
+    {"amax", "max"},    {"amin", "min"},
 };
 
 const ReductionRow* find_row(std::string_view name) {
@@ -107,7 +108,7 @@ const ReductionRow* find_row(std::string_view name) {
 
 // The type in which elements are added up, and the result's.
 struct ReductionTypes {
-    DType element;      // in0's type after the cast
+    DType element;  // in0's type after the cast
     DType accumulate;
     DType result;
 };
@@ -115,19 +116,28 @@ struct ReductionTypes {
 DType widened(DType dtype) {
     switch (core::kind_of(dtype)) {
         case DTypeKind::Bool:
-        case DTypeKind::Int: return DType::Int64;
-        case DTypeKind::UInt: return DType::UInt64;
-        default: return dtype;
+        case DTypeKind::Int:
+            return DType::Int64;
+        case DTypeKind::UInt:
+            return DType::UInt64;
+        default:
+            return dtype;
     }
 }
 
 ReductionTypes reduction_types(const ReductionRow& row, DType in, std::optional<DType> dtype) {
     ReductionTypes t{in, in, in};
     switch (row.rule) {
-        case ResultRule::Sum: t.result = dtype.value_or(widened(in)); break;
-        case ResultRule::Same: t.result = dtype.value_or(in); break;
-        case ResultRule::Bool: return {in, DType::Bool, dtype.value_or(DType::Bool)};
-        case ResultRule::Index: return {in, DType::Int64, dtype.value_or(DType::Int64)};
+        case ResultRule::Sum:
+            t.result = dtype.value_or(widened(in));
+            break;
+        case ResultRule::Same:
+            t.result = dtype.value_or(in);
+            break;
+        case ResultRule::Bool:
+            return {in, DType::Bool, dtype.value_or(DType::Bool)};
+        case ResultRule::Index:
+            return {in, DType::Int64, dtype.value_or(DType::Int64)};
         case ResultRule::Mean: {
             bool whole = is_integer(in) || in == DType::Bool;
             t.result = dtype.value_or(whole ? DType::Float64 : in);
@@ -138,8 +148,8 @@ ReductionTypes reduction_types(const ReductionRow& row, DType in, std::optional<
         }
         case ResultRule::Integer:
             if (!is_integer(in) && in != DType::Bool)
-                throw_error(ErrorKind::TypeMismatch,
-                            "ufunc '{}' not supported for the input types", row.name);
+                throw_error(ErrorKind::TypeMismatch, "ufunc '{}' not supported for the input types",
+                            row.name);
             t.result = dtype.value_or(in);
             break;
         case ResultRule::Real:
@@ -170,8 +180,8 @@ void describe_row(const void* context, ReductionText& text) {
     const char* element = compute_type(d.element);
     const char* accumulate = compute_type(d.accumulate);
     text.entry = fmt::format("trilane_reduce_{}", row.name);
-    text.preamble = fmt::format("typedef {} I;\ntypedef {} A;\ntypedef {} R;\n{}", element, accumulate,
-                                compute_type(real_dtype(d.accumulate)), kHelpers);
+    text.preamble = fmt::format("typedef {} I;\ntypedef {} A;\ntypedef {} R;\n{}", element,
+                                accumulate, compute_type(real_dtype(d.accumulate)), kHelpers);
     if (row.arg) {
         text.preamble += "struct arg_t { I value; long long at; };\n";
         text.accumulator = "arg_t";
@@ -181,7 +191,9 @@ void describe_row(const void* context, ReductionText& text) {
     text.map = row.map;
     text.combine = row.combine;
     text.post = row.post;
-    text.identity = row.arg ? fmt::format("arg_t{}", row.identity) : row.identity ? row.identity : "";
+    text.identity = row.arg        ? fmt::format("arg_t{}", row.identity)
+                    : row.identity ? row.identity
+                                   : "";
     if (!row.identity) {
         // Extremes start from a value that every other one beats.
         std::string_view name = row.name;
@@ -193,7 +205,8 @@ void describe_row(const void* context, ReductionText& text) {
         else if (nan_start)
             text.identity = "A(nan_of<R>())";
         else if (is_complex(d.accumulate))
-            text.identity = lowest ? "A(-inf_of<R>(), -inf_of<R>())" : "A(inf_of<R>(), inf_of<R>())";
+            text.identity =
+                lowest ? "A(-inf_of<R>(), -inf_of<R>())" : "A(inf_of<R>(), inf_of<R>())";
         else
             text.identity = lowest ? "-inf_of<A>()" : "inf_of<A>()";
     }
@@ -218,11 +231,14 @@ Array make_result(const ReduceCall& call, DType dtype) {
     if (!(call.out->shape() == shape))
         throw_error(ErrorKind::InvalidArgument,
                     "output parameter for reduction operation has the wrong shape: got {}, "
-                    "expected {}", to_string(call.out->shape()), to_string(shape));
+                    "expected {}",
+                    to_string(call.out->shape()), to_string(shape));
     if (!can_cast(dtype, call.out->dtype(), Casting::SameKind))
-        throw_error(ErrorKind::TypeMismatch,
-                    "Cannot cast reduction output from dtype('{}') to dtype('{}') with casting rule "
-                    "'same_kind'", core::numpy_name(dtype), core::numpy_name(call.out->dtype()));
+        throw_error(
+            ErrorKind::TypeMismatch,
+            "Cannot cast reduction output from dtype('{}') to dtype('{}') with casting rule "
+            "'same_kind'",
+            core::numpy_name(dtype), core::numpy_name(call.out->dtype()));
     return *call.out;
 }
 
@@ -290,10 +306,10 @@ int64_t reduced_count(const ReduceCall& call) {
 }
 
 void combine_initial(const ReduceCall& call, const ReductionRow& row, const Array& result) {
-    const char* names[][2] = {{"sum", "add"}, {"prod", "multiply"}, {"max", "maximum"},
-                              {"min", "minimum"}, {"nanmax", "fmax"}, {"nanmin", "fmin"},
-                              {"all", "logical_and"}, {"any", "logical_or"},
-                              {"nansum", "add"}, {"nanprod", "multiply"}};
+    const char* names[][2] = {{"sum", "add"},         {"prod", "multiply"},  {"max", "maximum"},
+                              {"min", "minimum"},     {"nanmax", "fmax"},    {"nanmin", "fmin"},
+                              {"all", "logical_and"}, {"any", "logical_or"}, {"nansum", "add"},
+                              {"nanprod", "multiply"}};
     for (auto& [reduction, ufunc] : names) {
         if (std::string_view(reduction) != row.name) continue;
         UfuncCall join;
@@ -322,12 +338,13 @@ Array reduce(const ReduceCall& call) {
     Array result = make_result(call, types.result);
     bool empty = reduced_count(call) == 0;
     if (!row->identity || row->arg) {
-        if (empty && result.size() > 0 && !call.initial)
-            refuse_empty(*row);
+        if (empty && result.size() > 0 && !call.initial) refuse_empty(*row);
         if (call.where && !call.initial)
-            throw_error(ErrorKind::InvalidArgument,
-                        "reduction operation '{}' does not have an identity, so to use a where mask "
-                        "one has to specify 'initial'", row->error_name);
+            throw_error(
+                ErrorKind::InvalidArgument,
+                "reduction operation '{}' does not have an identity, so to use a where mask "
+                "one has to specify 'initial'",
+                row->error_name);
     }
     Array source = a;
     if (call.where) {
@@ -356,7 +373,8 @@ Array reduce(const ReduceCall& call) {
     Array flat = drop_axes(result, call.axes, call.keepdims);
     Array target = flat;
     // An output that overlaps the input is written when all is read.
-    if (call.out && may_share_memory(*call.out, source)) target = Array::empty(flat.shape(), flat.dtype());
+    if (call.out && may_share_memory(*call.out, source))
+        target = Array::empty(flat.shape(), flat.dtype());
     run_reduction(kernel, source.shape(), call.axes, {&input, 1}, target);
     if (target.storage() != flat.storage()) copy_into(flat, target);
     if (call.initial) combine_initial(call, *row, result);
@@ -454,7 +472,8 @@ Array variance(const Array& a, const std::vector<int>& axes, std::optional<DType
         if (!(out->shape() == total.shape()))
             throw_error(ErrorKind::InvalidArgument,
                         "output parameter for reduction operation has the wrong shape: got {}, "
-                        "expected {}", to_string(out->shape()), to_string(total.shape()));
+                        "expected {}",
+                        to_string(out->shape()), to_string(total.shape()));
         return divide_by(total, divisor, total.dtype(), out);
     }
     Array quotient = divide_by(total, divisor, total.dtype(), nullptr);

@@ -13,7 +13,7 @@ using core::DType;
 
 namespace {
 
-constexpr int64_t kSegment = 32768;   // elements that one thread reduces at most, roughly
+constexpr int64_t kSegment = 32768;  // elements that one thread reduces at most, roughly
 constexpr int64_t kMaxSegments = 4096;
 constexpr int64_t kMinSegment = 1024;
 
@@ -21,20 +21,21 @@ constexpr int64_t kMinSegment = 1024;
 enum class Walk : uint8_t { Along, Columns };
 
 struct Plan {
-    LoopLayout kept, reduced;            // strides of the inputs; kept: of `out` too, last
+    LoopLayout kept, reduced;  // strides of the inputs; kept: of `out` too, last
     Walk walk = Walk::Along;
-    Access access[kMaxOperands];         // along the walk's inner axis
-    int64_t columns = 1;                 // per thread
-    int64_t tiles = 1;                   // threads per row of kept elements
+    Access access[kMaxOperands];  // along the walk's inner axis
+    int64_t columns = 1;          // per thread
+    int64_t tiles = 1;            // threads per row of kept elements
     int64_t segments = 1, segment_length = 0;
-    bool interleaved = false;            // segments take every S-th element (GPU)
-    bool final_stage = true;             // writes out, not partial results
+    bool interleaved = false;  // segments take every S-th element (GPU)
+    bool final_stage = true;   // writes out, not partial results
 };
 
 Access access_of(int64_t stride, const LoopOperand& operand) {
     if (!operand.array) return Access::Scalar;
     if (stride == 0) return Access::Zero;
-    return stride == static_cast<int64_t>(operand.array->itemsize()) ? Access::Unit : Access::Strided;
+    return stride == static_cast<int64_t>(operand.array->itemsize()) ? Access::Unit
+                                                                     : Access::Strided;
 }
 
 // --- text
@@ -73,10 +74,17 @@ std::string input_value(const Plan& plan, const ReductionText& text, size_t k,
     const std::string& name = text.input_names[k];
     std::string value;
     switch (plan.access[k]) {
-        case Access::Scalar: return fmt::format("const {} {} = v{};", computed, name, k);
-        case Access::Unit: value = fmt::format("((const {}*)q{})[{}]", stored, k, index); break;
-        case Access::Zero: value = fmt::format("*(const {}*)q{}", stored, k); break;
-        default: value = fmt::format("*(const {}*)(q{} + ({}) * w{})", stored, k, index, k); break;
+        case Access::Scalar:
+            return fmt::format("const {} {} = v{};", computed, name, k);
+        case Access::Unit:
+            value = fmt::format("((const {}*)q{})[{}]", stored, k, index);
+            break;
+        case Access::Zero:
+            value = fmt::format("*(const {}*)q{}", stored, k);
+            break;
+        default:
+            value = fmt::format("*(const {}*)(q{} + ({}) * w{})", stored, k, index, k);
+            break;
     }
     if (stored != computed) value = fmt::format("trilane::cast<{}>({})", computed, value);
     return fmt::format("const {} {} = {};", computed, name, value);
@@ -99,17 +107,20 @@ std::string reduction_parameters(const Plan& plan, const ReductionText& text,
         else
             p += fmt::format("const {} v{}, ", text.input_types[k], k);
     }
-    p += fmt::format("{}* __restrict__ out, const long long kept, const long long reduced, "
-                     "const long long count, const long long segments, "
-                     "const long long segment_length, const long long tiles",
-                     plan.final_stage ? "char" : "accumulator_t");
+    p += fmt::format(
+        "{}* __restrict__ out, const long long kept, const long long reduced, "
+        "const long long count, const long long segments, "
+        "const long long segment_length, const long long tiles",
+        plan.final_stage ? "char" : "accumulator_t");
     for (int d = 0; d < plan.kept.rank; ++d) p += fmt::format(", const long long ke{}", d);
     for (int d = 0; d < plan.reduced.rank; ++d) p += fmt::format(", const long long re{}", d);
     for (size_t k = 0; k <= inputs.size(); ++k) {
         if (k < inputs.size() && !inputs[k].array) continue;
-        for (int d = 0; d < plan.kept.rank; ++d) p += fmt::format(", const long long ks{}_{}", k, d);
+        for (int d = 0; d < plan.kept.rank; ++d)
+            p += fmt::format(", const long long ks{}_{}", k, d);
         if (k == inputs.size()) continue;
-        for (int d = 0; d < plan.reduced.rank; ++d) p += fmt::format(", const long long rs{}_{}", k, d);
+        for (int d = 0; d < plan.reduced.rank; ++d)
+            p += fmt::format(", const long long rs{}_{}", k, d);
     }
     return p;
 }
@@ -119,12 +130,11 @@ std::string write_result(const Plan& plan, const ReductionText& text, size_t inp
     if (!plan.final_stage)
         return fmt::format("out[segment * kept + first{}] = {};\n", column, value);
     std::string step;
-    if (*column)
-        step = fmt::format(" + ({}) * ks{}_{}", column + 3, inputs, plan.kept.rank - 1);
-    return fmt::format("{{ const accumulator_t a = {}; {} {}; {}; *(out_t*)(out + o{}{}) = "
-                       "trilane::cast<out_t>({}); }}\n",
-                       value, text.output_type, text.output_name, text.post, inputs, step,
-                       text.output_name);
+    if (*column) step = fmt::format(" + ({}) * ks{}_{}", column + 3, inputs, plan.kept.rank - 1);
+    return fmt::format(
+        "{{ const accumulator_t a = {}; {} {}; {}; *(out_t*)(out + o{}{}) = "
+        "trilane::cast<out_t>({}); }}\n",
+        value, text.output_type, text.output_name, text.post, inputs, step, text.output_name);
 }
 
 // One output per thread; runs along the innermost reduced axis.
@@ -151,49 +161,64 @@ std::string along_text(const Plan& plan, const ReductionText& text,
         s += "    long long begin = segment * segment_length, end = begin + segment_length;\n"
              "    if (end > reduced) end = reduced;\n"
              "    while (begin < end) {\n";
-        s += fmt::format("        long long rest = begin / {0}, x0 = begin % {0};\n"
-                         "        long long run = {0} - x0; if (run > end - begin) run = end - begin;\n",
-                         inner);
+        s += fmt::format(
+            "        long long rest = begin / {0}, x0 = begin % {0};\n"
+            "        long long run = {0} - x0; if (run > end - begin) run = end - begin;\n",
+            inner);
         s += reduced_offsets(plan, inputs, 1);
         for (size_t k = 0; k < inputs.size(); ++k)
             if (inputs[k].array)
                 s += fmt::format("        const char* q{0} = p{0} + g{0} + x0 * rs{0}_{1};\n", k,
                                  rank - 1);
         // Blocks of 256 in 16 parts, groups of 16 blocks, groups one by one: errors grow slowly.
-        s += "        long long x = 0;\n"
-             "        accumulator_t group = " + text.identity + ";\n"
-             "        int blocks = 0;\n"
-             "        while (run - x >= 16) {\n"
-             "            long long block = run - x; if (block > 256) block = 256;\n"
-             "            block &= ~15ll;\n"
-             "            accumulator_t part[16];\n"
-             "            #pragma unroll\n"
-             "            for (int u = 0; u < 16; ++u) part[u] = " + text.identity + ";\n"
-             "            for (long long y = 0; y < block; y += 16) {\n"
-             "                #pragma unroll\n"
-             "                for (int u = 0; u < 16; ++u) {\n"
-             "                    const long long j = begin + x + y + u;\n"
-             "                   " + load_inputs(plan, text, inputs, "x + y + u") + "\n"
-             "                    part[u] = combine(part[u], " + text.map + ");\n"
-             "                }\n            }\n"
-             "            #pragma unroll\n"
-             "            for (int w = 8; w > 0; w >>= 1) {\n"
-             "                #pragma unroll\n"
-             "                for (int u = 0; u < w; ++u) part[u] = combine(part[u], part[u + w]);\n"
-             "            }\n"
-             "            group = combine(group, part[0]);\n"
-             "            if (++blocks == 16) { total = combine(total, group); group = " + text.identity +
-             "; blocks = 0; }\n"
-             "            x += block;\n"
-             "        }\n"
-             "        total = combine(total, group);\n"
-             "        for (; x < run; ++x) {\n"
-             "            const long long j = begin + x;\n"
-             "           " + load_inputs(plan, text, inputs, "x") + "\n"
-             "            total = combine(total, " + text.map + ");\n"
-             "        }\n"
-             "        begin += run;\n"
-             "    }\n";
+        s +=
+            "        long long x = 0;\n"
+            "        accumulator_t group = " +
+            text.identity +
+            ";\n"
+            "        int blocks = 0;\n"
+            "        while (run - x >= 16) {\n"
+            "            long long block = run - x; if (block > 256) block = 256;\n"
+            "            block &= ~15ll;\n"
+            "            accumulator_t part[16];\n"
+            "            #pragma unroll\n"
+            "            for (int u = 0; u < 16; ++u) part[u] = " +
+            text.identity +
+            ";\n"
+            "            for (long long y = 0; y < block; y += 16) {\n"
+            "                #pragma unroll\n"
+            "                for (int u = 0; u < 16; ++u) {\n"
+            "                    const long long j = begin + x + y + u;\n"
+            "                   " +
+            load_inputs(plan, text, inputs, "x + y + u") +
+            "\n"
+            "                    part[u] = combine(part[u], " +
+            text.map +
+            ");\n"
+            "                }\n            }\n"
+            "            #pragma unroll\n"
+            "            for (int w = 8; w > 0; w >>= 1) {\n"
+            "                #pragma unroll\n"
+            "                for (int u = 0; u < w; ++u) part[u] = combine(part[u], part[u + w]);\n"
+            "            }\n"
+            "            group = combine(group, part[0]);\n"
+            "            if (++blocks == 16) { total = combine(total, group); group = " +
+            text.identity +
+            "; blocks = 0; }\n"
+            "            x += block;\n"
+            "        }\n"
+            "        total = combine(total, group);\n"
+            "        for (; x < run; ++x) {\n"
+            "            const long long j = begin + x;\n"
+            "           " +
+            load_inputs(plan, text, inputs, "x") +
+            "\n"
+            "            total = combine(total, " +
+            text.map +
+            ");\n"
+            "        }\n"
+            "        begin += run;\n"
+            "    }\n";
     }
     s += "    " + write_result(plan, text, inputs.size(), "total", "");
     return s;
@@ -204,17 +229,19 @@ std::string columns_text(const Plan& plan, const ReductionText& text,
                          std::span<const LoopOperand> inputs) {
     int rank = plan.kept.rank;
     std::string s;
-    s += fmt::format("    const long long tile = item % tiles; long long row = item / tiles % (kept / ke{0});\n"
-                     "    const long long segment = item / (tiles * (kept / ke{0}));\n"
-                     "    const long long x0 = tile * {1}, first = row * ke{0} + x0;\n"
-                     "    long long width = ke{0} - x0; if (width > {1}) width = {1};\n",
-                     rank - 1, plan.columns);
+    s += fmt::format(
+        "    const long long tile = item % tiles; long long row = item / tiles % (kept / ke{0});\n"
+        "    const long long segment = item / (tiles * (kept / ke{0}));\n"
+        "    const long long x0 = tile * {1}, first = row * ke{0} + x0;\n"
+        "    long long width = ke{0} - x0; if (width > {1}) width = {1};\n",
+        rank - 1, plan.columns);
     s += offsets_of("row", "k", "o", inputs.size() + 1, inputs, rank - 1);
     for (size_t k = 0; k <= inputs.size(); ++k)
         if (k == inputs.size() || inputs[k].array)
             s += fmt::format("    o{0} += x0 * ks{0}_{1};\n", k, rank - 1);
-    s += fmt::format("    accumulator_t part[{0}];\n    for (int u = 0; u < {0}; ++u) part[u] = {1};\n",
-                     plan.columns, text.identity);
+    s += fmt::format(
+        "    accumulator_t part[{0}];\n    for (int u = 0; u < {0}; ++u) part[u] = {1};\n",
+        plan.columns, text.identity);
     s += "    long long begin = segment * segment_length, end = begin + segment_length;\n"
          "    if (end > reduced) end = reduced;\n"
          "    for (long long j = begin; j < end; ++j) {\n        long long rest = j;\n";
@@ -223,9 +250,10 @@ std::string columns_text(const Plan& plan, const ReductionText& text,
         if (inputs[k].array) s += fmt::format("        const char* q{0} = p{0} + g{0};\n", k);
     std::string step = load_inputs(plan, text, inputs, "u") +
                        fmt::format(" part[u] = combine(part[u], {});", text.map);
-    s += fmt::format("        if (width == {0}) {{ for (int u = 0; u < {0}; ++u) {{{1} }} }}\n"
-                     "        else {{ for (int u = 0; u < width; ++u) {{{1} }} }}\n    }}\n",
-                     plan.columns, step);
+    s += fmt::format(
+        "        if (width == {0}) {{ for (int u = 0; u < {0}; ++u) {{{1} }} }}\n"
+        "        else {{ for (int u = 0; u < width; ++u) {{{1} }} }}\n    }}\n",
+        plan.columns, step);
     s += "    for (int u = 0; u < width; ++u) " +
          write_result(plan, text, inputs.size(), "part[u]", " + u");
     return s;
@@ -237,8 +265,10 @@ std::string reduction_text(const Plan& plan, const ReductionText& text,
     if (text.using_ops) s += "using namespace trilane;\n";
     s += text.preamble;
     s += fmt::format("typedef {} accumulator_t;\ntypedef {} out_t;\n", text.accumulator, out_type);
-    s += fmt::format("__device__ __forceinline__ accumulator_t combine(const accumulator_t a, "
-                     "const accumulator_t b) {{ return {}; }}\n", text.combine);
+    s += fmt::format(
+        "__device__ __forceinline__ accumulator_t combine(const accumulator_t a, "
+        "const accumulator_t b) {{ return {}; }}\n",
+        text.combine);
     s += fmt::format("extern \"C\" __global__ void {}({}) {{\n", text.entry,
                      reduction_parameters(plan, text, inputs));
     s += "    const long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n";
@@ -266,35 +296,46 @@ std::string join_text(const ReductionText& text, int rank, const char* out_type)
     if (text.using_ops) s += "using namespace trilane;\n";
     s += text.preamble;
     s += fmt::format("typedef {} accumulator_t;\ntypedef {} out_t;\n", text.accumulator, out_type);
-    s += fmt::format("__device__ __forceinline__ accumulator_t combine(const accumulator_t a, "
-                     "const accumulator_t b) {{ return {}; }}\n", text.combine);
-    s += fmt::format("extern \"C\" __global__ void {}_join(const accumulator_t* __restrict__ part, "
-                     "char* __restrict__ out, const long long kept, const long long count, "
-                     "const long long segments", text.entry);
-    for (int d = 0; d < rank; ++d) s += fmt::format(", const long long ke{0}, const long long ks{0}", d);
+    s += fmt::format(
+        "__device__ __forceinline__ accumulator_t combine(const accumulator_t a, "
+        "const accumulator_t b) {{ return {}; }}\n",
+        text.combine);
+    s += fmt::format(
+        "extern \"C\" __global__ void {}_join(const accumulator_t* __restrict__ part, "
+        "char* __restrict__ out, const long long kept, const long long count, "
+        "const long long segments",
+        text.entry);
+    for (int d = 0; d < rank; ++d)
+        s += fmt::format(", const long long ke{0}, const long long ks{0}", d);
     s += ") {\n    const long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
          "    if (item >= kept) return;\n"
-         "    accumulator_t total = " + text.identity + ";\n"
-         "    for (long long k = 0; k < segments; ++k) total = combine(total, part[k * kept + item]);\n"
+         "    accumulator_t total = " +
+         text.identity +
+         ";\n"
+         "    for (long long k = 0; k < segments; ++k) total = combine(total, part[k * kept + "
+         "item]);\n"
          "    long long rest = item, o = 0;\n";
     for (int d = rank - 1; d >= 0; --d)
         s += fmt::format("    o += rest % ke{0} * ks{0}; rest /= ke{0};\n", d);
-    s += fmt::format("    const accumulator_t a = total; {0} {1}; {2};\n"
-                     "    *(out_t*)(out + o) = trilane::cast<out_t>({1});\n}}\n",
-                     text.output_type, text.output_name, text.post);
+    s += fmt::format(
+        "    const accumulator_t a = total; {0} {1}; {2};\n"
+        "    *(out_t*)(out + o) = trilane::cast<out_t>({1});\n}}\n",
+        text.output_type, text.output_name, text.post);
     return s;
 }
 
 // --- plan
 
 void split_axes(const Shape& shape, const std::vector<int>& axes,
-                std::span<const LoopOperand> inputs, const Array& out, bool keep_order, Plan& plan) {
+                std::span<const LoopOperand> inputs, const Array& out, bool keep_order,
+                Plan& plan) {
     Shape kept_shape, reduced_shape;
     Shape kept_strides[kMaxOperands], reduced_strides[kMaxOperands];
     const Shape *kept[kMaxOperands], *reduced[kMaxOperands];
     std::vector<bool> gone(shape.size(), false);
     for (int axis : axes) gone[axis] = true;
-    for (size_t i = 0; i < shape.size(); ++i) (gone[i] ? reduced_shape : kept_shape).push_back(shape[i]);
+    for (size_t i = 0; i < shape.size(); ++i)
+        (gone[i] ? reduced_shape : kept_shape).push_back(shape[i]);
     size_t arrays = 0;
     size_t place[kMaxOperands];
     for (size_t k = 0; k < inputs.size(); ++k) {
@@ -347,24 +388,26 @@ void choose_walk(std::span<const LoopOperand> inputs, core::DeviceType device, b
     }
     for (size_t k = 0; k < inputs.size(); ++k) {
         const LoopLayout& inner = plan.walk == Walk::Along ? plan.reduced : plan.kept;
-        plan.access[k] = inputs[k].array ? access_of(inner.strides[k].back(), inputs[k])
-                                         : Access::Scalar;
+        plan.access[k] =
+            inputs[k].array ? access_of(inner.strides[k].back(), inputs[k]) : Access::Scalar;
     }
     if (!can_cut) {
         plan.segment_length = plan.reduced.count;
         return;
     }
     // Elements of one output's segment: enough work per thread, enough threads for the machine.
-    int64_t outputs = plan.walk == Walk::Columns ? plan.kept.count / plan.columns + 1 : plan.kept.count;
+    int64_t outputs =
+        plan.walk == Walk::Columns ? plan.kept.count / plan.columns + 1 : plan.kept.count;
     int64_t length = gpu ? 64 : plan.walk == Walk::Columns ? kMinSegment : kSegment;
-    int64_t enough = gpu ? 65536 : 64;       // threads
+    int64_t enough = gpu ? 65536 : 64;  // threads
     int64_t wanted = std::max<int64_t>(1, enough / std::max<int64_t>(1, outputs));
     int64_t segments = std::min({plan.reduced.count / length, wanted * 16, kMaxSegments});
     plan.segments = std::max<int64_t>(1, outputs >= enough ? 1 : segments);
-    plan.segment_length = (plan.reduced.count + plan.segments - 1) / std::max<int64_t>(1, plan.segments);
+    plan.segment_length =
+        (plan.reduced.count + plan.segments - 1) / std::max<int64_t>(1, plan.segments);
     if (plan.segment_length > 0 && !plan.interleaved)
-        plan.segments = std::max<int64_t>(1, (plan.reduced.count + plan.segment_length - 1) /
-                                                 plan.segment_length);
+        plan.segments = std::max<int64_t>(
+            1, (plan.reduced.count + plan.segment_length - 1) / plan.segment_length);
     plan.final_stage = plan.segments == 1;
 }
 
@@ -372,9 +415,10 @@ KernelKey plan_key(const ReductionKernel& kernel, const Plan& plan,
                    std::span<const LoopOperand> inputs, const Array& out) {
     KernelKey key;
     key.add(kernel.id);
-    key.add(uint64_t(plan.kept.rank) | uint64_t(plan.reduced.rank) << 8 | uint64_t(plan.walk) << 16 |
-            uint64_t(plan.interleaved) << 17 | uint64_t(plan.final_stage) << 18 |
-            uint64_t(inputs.size()) << 24 | uint64_t(out.dtype()) << 32 | uint64_t{1} << 63);
+    key.add(uint64_t(plan.kept.rank) | uint64_t(plan.reduced.rank) << 8 |
+            uint64_t(plan.walk) << 16 | uint64_t(plan.interleaved) << 17 |
+            uint64_t(plan.final_stage) << 18 | uint64_t(inputs.size()) << 24 |
+            uint64_t(out.dtype()) << 32 | uint64_t{1} << 63);
     uint64_t word = 0;
     for (size_t k = 0; k < inputs.size(); ++k) {
         DType stored = inputs[k].array ? inputs[k].array->dtype() : inputs[k].computed;
@@ -399,8 +443,9 @@ ReductionText describe(const ReductionKernel& kernel, std::span<const LoopOperan
     return text;
 }
 
-void launch_join(const ReductionKernel& kernel, const Plan& plan, std::span<const LoopOperand> inputs,
-                 const Array& part, const Array& out, const core::ContextPtr& context) {
+void launch_join(const ReductionKernel& kernel, const Plan& plan,
+                 std::span<const LoopOperand> inputs, const Array& part, const Array& out,
+                 const core::ContextPtr& context) {
     KernelKey key;
     key.add(kernel.id);
     key.add(uint64_t(plan.kept.rank) | uint64_t(out.dtype()) << 32 | uint64_t{3} << 62);
@@ -444,14 +489,17 @@ void run_reduction(const ReductionKernel& kernel, const Shape& shape, const std:
     Plan plan;
     split_axes(shape, axes, inputs, out, kernel.keep_order, plan);
     choose_walk(inputs, device, kernel.accumulator_bytes > 0, plan);
-    core::Function& function = find_kernel(stream->context(), plan_key(kernel, plan, inputs, out), [&] {
-        ReductionText text = describe(kernel, inputs, out);
-        return KernelSource{text.entry, reduction_text(plan, text, inputs, device_type(out.dtype()))};
-    });
+    core::Function& function =
+        find_kernel(stream->context(), plan_key(kernel, plan, inputs, out), [&] {
+            ReductionText text = describe(kernel, inputs, out);
+            return KernelSource{text.entry,
+                                reduction_text(plan, text, inputs, device_type(out.dtype()))};
+        });
     Array part;
     if (!plan.final_stage)
-        part = Array::empty({plan.segments * plan.kept.count *
-                             static_cast<int64_t>(kernel.accumulator_bytes)}, DType::UInt8);
+        part = Array::empty(
+            {plan.segments * plan.kept.count * static_cast<int64_t>(kernel.accumulator_bytes)},
+            DType::UInt8);
     KernelArguments arguments;
     for (const LoopOperand& input : inputs) {
         if (input.array) {
@@ -478,7 +526,8 @@ void run_reduction(const ReductionKernel& kernel, const Shape& shape, const std:
     int64_t threads = plan.walk == Walk::Along
                           ? plan.kept.count * plan.segments
                           : plan.tiles * (plan.kept.count / plan.kept.shape.back()) * plan.segments;
-    int64_t block = device == core::DeviceType::Cuda ? 128 : std::clamp<int64_t>(threads / 64, 1, 256);
+    int64_t block =
+        device == core::DeviceType::Cuda ? 128 : std::clamp<int64_t>(threads / 64, 1, 256);
     launch_threads(function, threads, block, arguments);
     if (!plan.final_stage) launch_join(kernel, plan, inputs, part, out, stream->context());
 }

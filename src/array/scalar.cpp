@@ -114,7 +114,7 @@ void store_integer(const Scalar& s, void* out) {
                                            : std::in_range<T>(s.integer));
         if (!fits && s.type == ScalarType::WeakInt) {
             bool is_signed = std::numeric_limits<T>::is_signed;
-            std::string text = s.huge ? fmt::format("{:.17g}", s.number)
+            std::string text = s.huge       ? fmt::format("{:.17g}", s.number)
                                : s.is_large ? fmt::format("{}", s.large)
                                             : fmt::format("{}", s.integer);
             throw std::overflow_error(fmt::format("Python integer {} out of bounds for {}int{}",
@@ -137,20 +137,33 @@ void store_scalar(const Scalar& s, DType dtype, void* out) {
     switch (dtype) {
         case DType::Bool:
             put<uint8_t>(s.is_integer() ? (s.integer != 0 || s.large != 0 || s.huge)
-                                        : (s.number != 0 || s.imaginary != 0), out);
+                                        : (s.number != 0 || s.imaginary != 0),
+                         out);
             return;
-        case DType::Int8: return store_integer<int8_t>(s, out);
-        case DType::UInt8: return store_integer<uint8_t>(s, out);
-        case DType::Int16: return store_integer<int16_t>(s, out);
-        case DType::UInt16: return store_integer<uint16_t>(s, out);
-        case DType::Int32: return store_integer<int32_t>(s, out);
-        case DType::UInt32: return store_integer<uint32_t>(s, out);
-        case DType::Int64: return store_integer<int64_t>(s, out);
-        case DType::UInt64: return store_integer<uint64_t>(s, out);
-        case DType::Float16: return put(half_from_double(re), out);
-        case DType::BFloat16: return put(bfloat16_from_float(static_cast<float>(re)), out);
-        case DType::Float32: return put(static_cast<float>(re), out);
-        case DType::Float64: return put(re, out);
+        case DType::Int8:
+            return store_integer<int8_t>(s, out);
+        case DType::UInt8:
+            return store_integer<uint8_t>(s, out);
+        case DType::Int16:
+            return store_integer<int16_t>(s, out);
+        case DType::UInt16:
+            return store_integer<uint16_t>(s, out);
+        case DType::Int32:
+            return store_integer<int32_t>(s, out);
+        case DType::UInt32:
+            return store_integer<uint32_t>(s, out);
+        case DType::Int64:
+            return store_integer<int64_t>(s, out);
+        case DType::UInt64:
+            return store_integer<uint64_t>(s, out);
+        case DType::Float16:
+            return put(half_from_double(re), out);
+        case DType::BFloat16:
+            return put(bfloat16_from_float(static_cast<float>(re)), out);
+        case DType::Float32:
+            return put(static_cast<float>(re), out);
+        case DType::Float64:
+            return put(re, out);
         case DType::Complex64: {
             float pair[] = {static_cast<float>(re), static_cast<float>(im)};
             std::memcpy(out, pair, 8);
@@ -161,7 +174,8 @@ void store_scalar(const Scalar& s, DType dtype, void* out) {
             std::memcpy(out, pair, 16);
             return;
         }
-        case DType::Void: break;
+        case DType::Void:
+            break;
     }
     core::throw_error(core::ErrorKind::NotSupported, "scalar: structured dtypes hold no number");
 }
@@ -187,14 +201,22 @@ Scalar of_float(double re, double im, DType dtype) {
 
 Scalar load_scalar(const void* bytes, DType dtype) {
     switch (dtype) {
-        case DType::Bool: return Scalar::of_bool(get<uint8_t>(bytes) != 0);
-        case DType::Int8: return Scalar::of_int(get<int8_t>(bytes), dtype);
-        case DType::UInt8: return Scalar::of_int(get<uint8_t>(bytes), dtype);
-        case DType::Int16: return Scalar::of_int(get<int16_t>(bytes), dtype);
-        case DType::UInt16: return Scalar::of_int(get<uint16_t>(bytes), dtype);
-        case DType::Int32: return Scalar::of_int(get<int32_t>(bytes), dtype);
-        case DType::UInt32: return Scalar::of_int(get<uint32_t>(bytes), dtype);
-        case DType::Int64: return Scalar::of_int(get<int64_t>(bytes), dtype);
+        case DType::Bool:
+            return Scalar::of_bool(get<uint8_t>(bytes) != 0);
+        case DType::Int8:
+            return Scalar::of_int(get<int8_t>(bytes), dtype);
+        case DType::UInt8:
+            return Scalar::of_int(get<uint8_t>(bytes), dtype);
+        case DType::Int16:
+            return Scalar::of_int(get<int16_t>(bytes), dtype);
+        case DType::UInt16:
+            return Scalar::of_int(get<uint16_t>(bytes), dtype);
+        case DType::Int32:
+            return Scalar::of_int(get<int32_t>(bytes), dtype);
+        case DType::UInt32:
+            return Scalar::of_int(get<uint32_t>(bytes), dtype);
+        case DType::Int64:
+            return Scalar::of_int(get<int64_t>(bytes), dtype);
         case DType::UInt64: {
             uint64_t value = get<uint64_t>(bytes);
             Scalar s = Scalar::of_int(static_cast<int64_t>(value), dtype);
@@ -202,10 +224,14 @@ Scalar load_scalar(const void* bytes, DType dtype) {
             s.large = s.is_large ? value : 0;
             return s;
         }
-        case DType::Float16: return of_float(double_from_half(get<uint16_t>(bytes)), 0, dtype);
-        case DType::BFloat16: return of_float(float_from_bfloat16(get<uint16_t>(bytes)), 0, dtype);
-        case DType::Float32: return of_float(get<float>(bytes), 0, dtype);
-        case DType::Float64: return of_float(get<double>(bytes), 0, dtype);
+        case DType::Float16:
+            return of_float(double_from_half(get<uint16_t>(bytes)), 0, dtype);
+        case DType::BFloat16:
+            return of_float(float_from_bfloat16(get<uint16_t>(bytes)), 0, dtype);
+        case DType::Float32:
+            return of_float(get<float>(bytes), 0, dtype);
+        case DType::Float64:
+            return of_float(get<double>(bytes), 0, dtype);
         case DType::Complex64: {
             const char* p = static_cast<const char*>(bytes);
             return of_float(get<float>(p), get<float>(p + 4), dtype);
@@ -214,7 +240,8 @@ Scalar load_scalar(const void* bytes, DType dtype) {
             const char* p = static_cast<const char*>(bytes);
             return of_float(get<double>(p), get<double>(p + 8), dtype);
         }
-        case DType::Void: break;
+        case DType::Void:
+            break;
     }
     core::throw_error(core::ErrorKind::NotSupported, "scalar: structured dtypes hold no number");
 }

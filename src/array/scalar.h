@@ -13,13 +13,13 @@ enum class ScalarType : uint8_t { Strong, WeakInt, WeakFloat, WeakComplex };
 
 struct Scalar {
     ScalarType type = ScalarType::Strong;
-    core::DType dtype = core::DType::Bool;   // of Strong
+    core::DType dtype = core::DType::Bool;  // of Strong
     // Integers and bools: `integer`, or `large` if is_large (above int64's range). A weak integer
     // that fits neither is `huge`, with its sign in `integer` and its double in `number`.
     bool is_large = false, huge = false;
     int64_t integer = 0;
     uint64_t large = 0;
-    double number = 0, imaginary = 0;        // floats and complex numbers
+    double number = 0, imaginary = 0;  // floats and complex numbers
 
     static Scalar of_bool(bool value);
     static Scalar of_int(int64_t value, core::DType dtype);
@@ -27,7 +27,7 @@ struct Scalar {
     static Scalar weak_float(double value);
 
     bool is_integer() const;
-    double as_double() const;                // real part
+    double as_double() const;  // real part
 };
 
 // Bytes of the scalar as `dtype` into out (16 bytes room). A weak integer that `dtype` cannot hold
@@ -36,7 +36,7 @@ void store_scalar(const Scalar& scalar, core::DType dtype, void* out);
 // From the bytes of one element.
 Scalar load_scalar(const void* bytes, core::DType dtype);
 
-uint16_t half_from_double(double value);     // round to nearest even
+uint16_t half_from_double(double value);  // round to nearest even
 double double_from_half(uint16_t bits);
 uint16_t bfloat16_from_float(float value);
 float float_from_bfloat16(uint16_t bits);

@@ -23,10 +23,10 @@ constexpr uint64_t kScanId = (uint64_t{1} << 31) + 16384;
 
 struct ScanRow {
     const char* name;
-    const char* combine;       // over a, b
-    const char* load;          // over x
-    bool widen;                // small integers to 64 bits
-    bool logical;              // result is bool
+    const char* combine;  // over a, b
+    const char* load;     // over x
+    bool widen;           // small integers to 64 bits
+    bool logical;         // result is bool
 };
 
 constexpr ScanRow kRows[] = {
@@ -58,17 +58,19 @@ const ScanRow& find_row(std::string_view name) {
 std::string scan_text(const ScanRow& row, DType in, DType dtype, int step) {
     constexpr const char* kEntries[] = {"totals", "carry", "write"};
     std::string s = "#include \"trilane/array_ops.h\"\nusing namespace trilane;\n";
-    s += fmt::format("typedef {} I;\ntypedef {} S;\ntypedef {} T;\n", device_type(in), device_type(dtype),
-                     compute_type(dtype));
-    s += fmt::format("__device__ __forceinline__ T combine(const T a, const T b) {{ return {}; }}\n"
-                     "__device__ __forceinline__ T load(const I y) {{ const T x = cast<T>(y); return {}; }}\n",
-                     row.combine, row.load);
-    s += fmt::format("extern \"C\" __global__ void trilane_{}_{}(const I* __restrict__ in, "
-                     "S* __restrict__ out, T* __restrict__ part, const long long outer, "
-                     "const long long length, const long long inner, const long long segments, "
-                     "const long long segment_length) {{\n"
-                     "    const long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
-                     row.name, kEntries[step]);
+    s += fmt::format("typedef {} I;\ntypedef {} S;\ntypedef {} T;\n", device_type(in),
+                     device_type(dtype), compute_type(dtype));
+    s += fmt::format(
+        "__device__ __forceinline__ T combine(const T a, const T b) {{ return {}; }}\n"
+        "__device__ __forceinline__ T load(const I y) {{ const T x = cast<T>(y); return {}; }}\n",
+        row.combine, row.load);
+    s += fmt::format(
+        "extern \"C\" __global__ void trilane_{}_{}(const I* __restrict__ in, "
+        "S* __restrict__ out, T* __restrict__ part, const long long outer, "
+        "const long long length, const long long inner, const long long segments, "
+        "const long long segment_length) {{\n"
+        "    const long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n",
+        row.name, kEntries[step]);
     if (step == 1)
         return s +
                "    if (item >= outer * inner) return;\n"
@@ -83,11 +85,13 @@ std::string scan_text(const ScanRow& row, DType in, DType dtype, int step) {
          "    const long long line = item % (outer * inner), segment = item / (outer * inner);\n"
          "    const long long start = line / inner * length * inner + line % inner;\n"
          "    const long long begin = segment * segment_length;\n"
-         "    const long long end = begin + segment_length < length ? begin + segment_length : length;\n"
+         "    const long long end = begin + segment_length < length ? begin + segment_length : "
+         "length;\n"
          "    T total = load(in[start + begin * inner]);\n";
     if (step == 0)
         return s +
-               "    for (long long k = begin + 1; k < end; ++k) total = combine(total, load(in[start + k * inner]));\n"
+               "    for (long long k = begin + 1; k < end; ++k) total = combine(total, "
+               "load(in[start + k * inner]));\n"
                "    part[segment * outer * inner + line] = total;\n}\n";
     return s +
            "    if (segment > 0) total = combine(part[segment * outer * inner + line], total);\n"
@@ -118,8 +122,9 @@ void run_scan(const ScanRow& row, const Array& in, const Array& out, int axis) {
     for (int64_t value : {outer, length, inner, segments, segment_length}) arguments.add(value);
     for (int step = segments > 1 ? 0 : 2; step < 3; ++step) {
         KernelKey key;
-        key.add(kScanId + static_cast<uint64_t>(&row - kRows) * 1024 + static_cast<uint64_t>(in.dtype()) * 64 +
-                static_cast<uint64_t>(out.dtype()) * 4 + static_cast<uint64_t>(step));
+        key.add(kScanId + static_cast<uint64_t>(&row - kRows) * 1024 +
+                static_cast<uint64_t>(in.dtype()) * 64 + static_cast<uint64_t>(out.dtype()) * 4 +
+                static_cast<uint64_t>(step));
         core::Function& function = find_kernel(context, key, [&] {
             constexpr const char* kEntries[] = {"totals", "carry", "write"};
             return KernelSource{fmt::format("trilane_{}_{}", row.name, kEntries[step]),
@@ -140,7 +145,8 @@ DType scan_type(const ScanRow& row, DType in) {
 
 }  // namespace
 
-Array accumulate(std::string_view name, const Array& a, int axis, std::optional<DType> dtype, const Array* out) {
+Array accumulate(std::string_view name, const Array& a, int axis, std::optional<DType> dtype,
+                 const Array* out) {
     const ScanRow& row = find_row(name);
     if (a.dtype() == DType::Void)
         throw_error(ErrorKind::TypeMismatch, "{}: structured dtypes have no arithmetic", name);

@@ -49,8 +49,7 @@ void Shape::erase(size_t position) {
 
 std::string to_string(const Shape& shape) {
     std::string text = "(";
-    for (size_t i = 0; i < shape.size(); ++i)
-        text += fmt::format("{}{}", i ? ", " : "", shape[i]);
+    for (size_t i = 0; i < shape.size(); ++i) text += fmt::format("{}{}", i ? ", " : "", shape[i]);
     return text + (shape.size() == 1 ? ",)" : ")");
 }
 
@@ -151,8 +150,8 @@ Shape broadcast_strides(const Shape& shape, const Shape& strides, const Shape& t
     }
     if (!fits)
         throw_error(ErrorKind::InvalidArgument,
-                    "could not broadcast input array from shape {} into shape {}",
-                    to_string(shape), to_string(target));
+                    "could not broadcast input array from shape {} into shape {}", to_string(shape),
+                    to_string(target));
     return result;
 }
 
@@ -190,8 +189,8 @@ namespace {
 bool split_run(const Shape& old_shape, const Shape& old_strides, size_t a0, size_t a1,
                const Shape& wanted, size_t b0, size_t b1, bool fortran, Shape& result) {
     for (size_t k = a0; k + 1 < a1; ++k) {
-        int64_t expected = fortran ? old_shape[k] * old_strides[k]
-                                   : old_shape[k + 1] * old_strides[k + 1];
+        int64_t expected =
+            fortran ? old_shape[k] * old_strides[k] : old_shape[k + 1] * old_strides[k + 1];
         if ((fortran ? old_strides[k + 1] : old_strides[k]) != expected) return false;
     }
     if (fortran) {
@@ -213,7 +212,7 @@ bool reshape_strides(const Shape& shape, const Shape& strides, const Shape& want
         result = fortran ? f_strides(wanted, itemsize) : c_strides(wanted, itemsize);
         return true;
     }
-    Shape old_shape, old_strides;   // without axes of length one: their strides say nothing
+    Shape old_shape, old_strides;  // without axes of length one: their strides say nothing
     for (size_t i = 0; i < shape.size(); ++i) {
         if (shape[i] == 1) continue;
         old_shape.push_back(shape[i]);

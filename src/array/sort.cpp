@@ -94,7 +94,8 @@ extern "C" __global__ void trilane_sort_merge(const S* __restrict__ in, S* __res
 }
 )";
 
-core::Function& sort_kernel(const core::ContextPtr& context, DType dtype, bool indexed, bool merge) {
+core::Function& sort_kernel(const core::ContextPtr& context, DType dtype, bool indexed,
+                            bool merge) {
     KernelKey key;
     key.add(kSortId + static_cast<uint64_t>(dtype) * 4 + indexed * 2 + merge);
     return find_kernel(context, key, [&] {
@@ -146,10 +147,10 @@ Array sort_lines(const Array& a, bool indexed) {
 }
 
 Array sort_along(const Array& a, int axis, bool indexed) {
-    if (a.dtype() == DType::Void)
-        throw_error(ErrorKind::NotSupported, "sort: structured dtypes");
+    if (a.dtype() == DType::Void) throw_error(ErrorKind::NotSupported, "sort: structured dtypes");
     if (a.ndim() == 0)
-        throw_error(ErrorKind::IndexError, "axis {} is out of bounds for array of dimension 0", axis);
+        throw_error(ErrorKind::IndexError, "axis {} is out of bounds for array of dimension 0",
+                    axis);
     axis = normalize_axis(axis, a.ndim());
     if (a.size() == 0) return Array::empty(a.shape(), indexed ? DType::Int64 : a.dtype());
     bool last = axis == a.ndim() - 1;
@@ -164,7 +165,8 @@ Array sort(const Array& a, int axis) { return sort_along(a, axis, false); }
 Array argsort(const Array& a, int axis) { return sort_along(a, axis, true); }
 
 Array searchsorted(const Array& sorted0, const Array& values, bool right) {
-    if (sorted0.ndim() != 1) throw_error(ErrorKind::InvalidArgument, "object of too small depth for desired array");
+    if (sorted0.ndim() != 1)
+        throw_error(ErrorKind::InvalidArgument, "object of too small depth for desired array");
     DType dtype = promote_types(sorted0.dtype(), values.dtype());
     Array sorted = contiguous(sorted0.dtype() == dtype ? sorted0 : astype(sorted0, dtype, 'C'));
     Array result = Array::empty(values.shape(), DType::Int64);
@@ -182,8 +184,10 @@ Array searchsorted(const Array& sorted0, const Array& values, bool right) {
         text.operands[1].by_address = true;
         bool after = *static_cast<const bool*>(context);
         text.body = fmt::format(
-            "long long low = 0, high = in2; while (low < high) {{ const long long middle = (low + high) / 2; "
-            "const T x = trilane::cast<T>(in1[middle]); if ({}) low = middle + 1; else high = middle; }} out0 = low",
+            "long long low = 0, high = in2; while (low < high) {{ const long long middle = (low + "
+            "high) / 2; "
+            "const T x = trilane::cast<T>(in1[middle]); if ({}) low = middle + 1; else high = "
+            "middle; }} out0 = low",
             after ? "!ops::sort_less(in0, x)" : "ops::sort_less(x, in0)");
     };
     run_elementwise(kernel, values.shape(), operands);

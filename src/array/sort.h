@@ -5,8 +5,8 @@
 
 namespace trilane::array {
 
-Array sort(const Array& a, int axis);          // C order
-Array argsort(const Array& a, int axis);       // int64
+Array sort(const Array& a, int axis);     // C order
+Array argsort(const Array& a, int axis);  // int64
 // First position in the sorted 1-D array where v could be inserted, or the last one (right).
 Array searchsorted(const Array& sorted, const Array& values, bool right);
 

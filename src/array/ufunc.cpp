@@ -52,8 +52,8 @@ bool fits(const Scalar& s, DType dtype) {
     bool is_signed = core::kind_of(dtype) == core::DTypeKind::Int;
     if (s.is_large) return dtype == DType::UInt64;
     if (is_signed)
-        return bits == 64 || (s.integer >= -(int64_t{1} << (bits - 1)) &&
-                              s.integer < (int64_t{1} << (bits - 1)));
+        return bits == 64 ||
+               (s.integer >= -(int64_t{1} << (bits - 1)) && s.integer < (int64_t{1} << (bits - 1)));
     return s.integer >= 0 && (bits == 64 || s.integer < (int64_t{1} << bits));
 }
 
@@ -71,8 +71,8 @@ void widen_comparison(const UfuncCall& call, DType* types) {
         else if (types[k] == DType::Int64 && types[1 - k] != DType::UInt64)
             types[1 - k] = DType::Int64;
         else if (types[k] == DType::UInt64)
-            types[1 - k] = core::kind_of(types[1 - k]) == core::DTypeKind::Int ? DType::Int64
-                                                                              : DType::UInt64;
+            types[1 - k] =
+                core::kind_of(types[1 - k]) == core::DTypeKind::Int ? DType::Int64 : DType::UInt64;
         return;
     }
 }
@@ -122,8 +122,7 @@ void check_casts(const UfuncCall& call, const UfuncLoop& loop) {
 
 void describe_loop(const void* context, ElementwiseText& text) {
     const Ufunc* owner = nullptr;
-    const UfuncLoop& loop =
-        ufunc_loop_by_id(static_cast<const UfuncLoop*>(context)->id, &owner);
+    const UfuncLoop& loop = ufunc_loop_by_id(static_cast<const UfuncLoop*>(context)->id, &owner);
     text.entry = "trilane_" + owner->name;
     text.body = loop.body;
 }
@@ -142,8 +141,7 @@ Array make_output(const UfuncCall& call, const Shape& shape, DType dtype) {
     int64_t step = static_cast<int64_t>(core::size_of(dtype));
     bool all_c = true;
     for (int k = 0; k < call.ufunc->nin; ++k)
-        if (const Array* a = call.inputs[k].array)
-            all_c &= a->c_contiguous() || a->ndim() == 0;
+        if (const Array* a = call.inputs[k].array) all_c &= a->c_contiguous() || a->ndim() == 0;
     if (call.order == 'C' || (all_c && call.order != 'F')) return Array::empty(shape, dtype, 'C');
     if (call.order == 'F') return Array::empty(shape, dtype, 'F');
     Shape full[kMaxUfuncOperands];
@@ -171,9 +169,15 @@ const UfuncLoop& resolve_loop(const UfuncCall& call) {
         if (!loop)
             throw_error(ErrorKind::TypeMismatch,
                         "No loop matching the specified signature and casting was found for ufunc "
-                        "{}", ufunc.name);
+                        "{}",
+                        ufunc.name);
     } else {
         if (ufunc.comparison) widen_comparison(call, types);
+        // A quotient is a float: Python integers need not fit the other side's integer type.
+        if (&ufunc == &ufunc_of(Op::Divide))
+            for (int k = 0; k < 2; ++k)
+                if (!call.inputs[k].array && !fits(call.inputs[k].scalar, types[k]))
+                    types[0] = types[1] = DType::Float64;
         loop = ufunc.find_loop(types);
         if (!loop) no_loop(call, types);
     }

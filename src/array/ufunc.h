@@ -10,16 +10,16 @@
 namespace trilane::array {
 
 struct UfuncInput {
-    const Array* array = nullptr;      // null: the scalar
+    const Array* array = nullptr;  // null: the scalar
     Scalar scalar;
 };
 
 struct UfuncCall {
     const Ufunc* ufunc = nullptr;
     UfuncInput inputs[kMaxUfuncOperands];
-    const Array* outputs[2] = {nullptr, nullptr};    // given ones
-    const Array* where = nullptr;                    // bool, broadcasts
-    std::optional<core::DType> dtype;                // of the loop's output
+    const Array* outputs[2] = {nullptr, nullptr};  // given ones
+    const Array* where = nullptr;                  // bool, broadcasts
+    std::optional<core::DType> dtype;              // of the loop's output
     Casting casting = Casting::SameKind;
     char order = 'K';
 };
@@ -28,8 +28,8 @@ struct UfuncResult {
     Array outputs[2];
 };
 
-// Throws TypeMismatch (no loop, cast refused), InvalidArgument (shapes), std::overflow_error (Python
-// integer out of range of the loop's type).
+// Throws TypeMismatch (no loop, cast refused), InvalidArgument (shapes), std::overflow_error
+// (Python integer out of range of the loop's type).
 UfuncResult call_ufunc(const UfuncCall& call);
 Array call_unary(const Ufunc& ufunc, const Array& a);
 Array call_binary(const Ufunc& ufunc, const Array& a, const Array& b);

@@ -17,10 +17,14 @@ namespace {
 
 const char* group_members(char letter) {
     switch (letter) {
-        case 'J': return "bBhHiIqQ";
-        case 'R': return "eEfd";
-        case 'C': return "FD";
-        default: return nullptr;
+        case 'J':
+            return "bBhHiIqQ";
+        case 'R':
+            return "eEfd";
+        case 'C':
+            return "FD";
+        default:
+            return nullptr;
     }
 }
 
@@ -56,7 +60,7 @@ void expand(const LoopRow& row, Ufunc& ufunc, uint32_t& next_id) {
 struct Table {
     std::vector<Ufunc> ufuncs;
     std::unordered_map<std::string_view, int> by_name;
-    std::vector<std::pair<int, int>> by_id;     // loop id -> ufunc, loop
+    std::vector<std::pair<int, int>> by_id;  // loop id -> ufunc, loop
 };
 
 Table make_table() {
@@ -69,13 +73,13 @@ Table make_table() {
         ufunc.index = static_cast<int>(table.ufuncs.size());
         ufunc.comparison = ufunc.index >= static_cast<int>(Op::Equal) &&
                            ufunc.index <= static_cast<int>(Op::GreaterEqual);
+        for (const char* name : kNoBoolLoops) ufunc.refuses_bool |= ufunc.name == name;
         for (const LoopRow& loop : row.loops) expand(loop, ufunc, next_id);
         // Mixed loops of ldexp come out as all of one, then all of the other: order by first type.
         if (ufunc.name == "ldexp")
-            std::stable_sort(ufunc.loops.begin(), ufunc.loops.end(),
-                             [](const UfuncLoop& a, const UfuncLoop& b) {
-                                 return a.types[0] < b.types[0];
-                             });
+            std::stable_sort(
+                ufunc.loops.begin(), ufunc.loops.end(),
+                [](const UfuncLoop& a, const UfuncLoop& b) { return a.types[0] < b.types[0]; });
         for (size_t k = 0; k < ufunc.loops.size(); ++k) {
             if (table.by_id.size() <= ufunc.loops[k].id) table.by_id.resize(ufunc.loops[k].id + 1);
             table.by_id[ufunc.loops[k].id] = {ufunc.index, static_cast<int>(k)};
@@ -107,7 +111,9 @@ const UfuncLoop* Ufunc::find_loop(const DType* inputs) const {
     int found = memo_[slot].load(std::memory_order_relaxed);
     if (found == -2) [[unlikely]] {
         found = -1;
-        for (size_t i = 0; i < loops.size() && found < 0; ++i) {
+        bool only_bools = refuses_bool;
+        for (int k = 0; k < nin; ++k) only_bools &= inputs[k] == DType::Bool;
+        for (size_t i = 0; i < loops.size() && found < 0 && !only_bools; ++i) {
             bool fits = true;
             for (int k = 0; k < nin && fits; ++k) fits = can_cast(inputs[k], loops[i].types[k]);
             if (fits) found = static_cast<int>(i);

@@ -27,10 +27,14 @@ void enter_python(void* state) { PyEval_RestoreThread(static_cast<PyThreadState*
 
 void bind_array(nb::module_& m) {
     static const char* doc =
-        "An n-dimensional array in device memory.\n\nViews share memory. Operators follow NumPy 2's "
-        "rules of types; Python numbers are weak. Results of reductions are arrays of no dimension.";
+        "An n-dimensional array in device memory.\n\nViews share memory. Operators follow NumPy "
+        "2's "
+        "rules of types; Python numbers are weak. Results of reductions are arrays of no "
+        "dimension.";
     nb::class_<array::Array> cls(m, "ndarray", nb::dynamic_attr(), nb::is_weak_referenceable(),
                                  nb::type_slots(array_operator_slots()), doc);
+    // NumPy's scalars and arrays leave operators with this type to it; faces may put a hook here.
+    cls.attr("__array_ufunc__") = nb::none();
     init_array_types(cls);
     array::set_slow_section_hooks({leave_python, enter_python});
     bind_array_methods(cls);

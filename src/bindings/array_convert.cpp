@@ -281,11 +281,13 @@ int64_t index_from_python(nb::handle object, const char* who) {
 
 array::Shape shape_from_python(nb::handle object) {
     array::Shape shape;
-    if (PyLong_Check(object.ptr()) || (PyIndex_Check(object.ptr()) && !PySequence_Check(object.ptr()))) {
+    if (PyLong_Check(object.ptr()) ||
+        (PyIndex_Check(object.ptr()) && !PySequence_Check(object.ptr()))) {
         shape.push_back(index_from_python(object, "shape"));
         return shape;
     }
-    if (PyIndex_Check(object.ptr()) && PyType_IsSubtype(Py_TYPE(object.ptr()), array_types().generic)) {
+    if (PyIndex_Check(object.ptr()) &&
+        PyType_IsSubtype(Py_TYPE(object.ptr()), array_types().generic)) {
         shape.push_back(index_from_python(object, "shape"));
         return shape;
     }
@@ -325,8 +327,7 @@ std::vector<int> axes_from_python(nb::handle axis, int ndim) {
 
 char order_from_python(nb::handle object, const char* allowed) {
     if (object.is_none()) return allowed[0];
-    if (!PyUnicode_Check(object.ptr()))
-        throw_error(ErrorKind::TypeMismatch, "order must be str");
+    if (!PyUnicode_Check(object.ptr())) throw_error(ErrorKind::TypeMismatch, "order must be str");
     std::string text = nb::cast<std::string>(object);
     char order = text.empty() ? '\0' : static_cast<char>(std::toupper(text[0]));
     if (text.size() != 1 || !std::strchr(allowed, order))

@@ -14,9 +14,9 @@ namespace trilane::bindings {
 struct ArrayTypes {
     PyTypeObject* ndarray = nullptr;
     PyObject* numpy = nullptr;
-    PyTypeObject* dtype = nullptr;          // numpy.dtype
-    PyTypeObject* generic = nullptr;        // numpy.generic
-    PyTypeObject* host_array = nullptr;     // numpy.ndarray
+    PyTypeObject* dtype = nullptr;       // numpy.dtype
+    PyTypeObject* generic = nullptr;     // numpy.generic
+    PyTypeObject* host_array = nullptr;  // numpy.ndarray
     PyObject* dtypes[core::kDTypeCount] = {};
 };
 ArrayTypes& array_types();
@@ -47,7 +47,7 @@ bool scalar_from_python(PyObject* object, array::Scalar& scalar);
 // Array or number; false if neither.
 bool input_from_python(PyObject* object, array::UfuncInput& input);
 array::UfuncInput require_input(nb::handle object, const char* who);
-nb::object scalar_to_python(const void* bytes, core::DType dtype);   // as NumPy's item()
+nb::object scalar_to_python(const void* bytes, core::DType dtype);  // as NumPy's item()
 
 // --- dtypes
 struct DTypeSpec {
@@ -62,7 +62,7 @@ nb::object dtype_to_python(core::DType dtype);
 std::optional<core::DType> optional_dtype(nb::handle object);
 
 // --- shapes
-array::Shape shape_from_python(nb::handle object);         // an int or a sequence of ints
+array::Shape shape_from_python(nb::handle object);  // an int or a sequence of ints
 nb::tuple shape_to_python(const array::Shape& shape);
 int64_t index_from_python(nb::handle object, const char* who);
 // None: all axes; else sorted, distinct, non-negative.
@@ -92,7 +92,7 @@ int guarded_int(Body&& body) noexcept {
 }
 
 // --- topics
-void warn_complex_cast();   // NumPy's ComplexWarning
+void warn_complex_cast();  // NumPy's ComplexWarning
 array::Array array_from_host(nb::handle object, char order);
 nb::object array_to_host(const array::Array& a, nb::handle out, char order);
 PyObject* array_getitem(PyObject* self, PyObject* key);

@@ -17,20 +17,24 @@ using nb::arg;
 
 namespace {
 
-nb::object like(nb::handle source, Array value) { return wrap(std::move(value), result_type_of(source.ptr())); }
+nb::object like(nb::handle source, Array value) {
+    return wrap(std::move(value), result_type_of(source.ptr()));
+}
 
 nb::object empty(nb::object shape, nb::object dtype, nb::object order) {
     DTypeSpec spec = dtype_from_python(dtype);
     array::Shape extents = shape_from_python(shape);
     char layout = order_from_python(order, "CF");
-    if (spec.dtype == DType::Void) return wrap(Array::empty_void(extents, spec.itemsize, spec.tag, layout));
+    if (spec.dtype == DType::Void)
+        return wrap(Array::empty_void(extents, spec.itemsize, spec.tag, layout));
     return wrap(Array::empty(extents, spec.dtype, layout));
 }
 
 nb::object full(nb::object shape, nb::object value, nb::object dtype, nb::object order) {
     array::UfuncInput input;
     if (!input_from_python(value.ptr(), input))
-        throw_error(ErrorKind::TypeMismatch, "full: Unsupported type {}", nb::cast<std::string>(nb::str(value.type())));
+        throw_error(ErrorKind::TypeMismatch, "full: Unsupported type {}",
+                    nb::cast<std::string>(nb::str(value.type())));
     DTypeSpec spec;
     if (!dtype.is_none()) {
         spec = dtype_from_python(dtype);
@@ -56,7 +60,8 @@ nb::object full(nb::object shape, nb::object value, nb::object dtype, nb::object
 
 array::Scalar scalar_argument(nb::handle object, const char* who) {
     array::UfuncInput input = require_input(object, who);
-    if (input.array) throw_error(ErrorKind::TypeMismatch, "{}: expected a number, got an array", who);
+    if (input.array)
+        throw_error(ErrorKind::TypeMismatch, "{}: expected a number, got an array", who);
     return input.scalar;
 }
 
@@ -65,22 +70,24 @@ nb::object arange(nb::object start, nb::object stop, nb::object step, nb::object
     nb::object length = nb::module_::import_("math").attr("ceil")((stop - start) / step);
     int64_t count = std::max<int64_t>(0, nb::cast<int64_t>(length));
     DTypeSpec spec = dtype_from_python(dtype);
-    return wrap(array::arange(scalar_argument(start, "arange"), scalar_argument(step, "arange"), count, spec.dtype));
+    return wrap(array::arange(scalar_argument(start, "arange"), scalar_argument(step, "arange"),
+                              count, spec.dtype));
 }
 
 nb::object from_host(nb::object host, nb::object order, const core::StreamPtr& stream) {
-    (void)stream;   // the copy is complete on return
+    (void)stream;  // the copy is complete on return
     return wrap(array_from_host(host, order_from_python(order, "KCFA")));
 }
 
-nb::object from_buffer(const core::BufferPtr& buffer, int64_t offset, nb::object shape, nb::object dtype,
-                       nb::object strides, nb::object owner) {
-    (void)owner;   // adopted buffers hold their owner themselves
+nb::object from_buffer(const core::BufferPtr& buffer, int64_t offset, nb::object shape,
+                       nb::object dtype, nb::object strides, nb::object owner) {
+    (void)owner;  // adopted buffers hold their owner themselves
     if (!buffer) throw_error(ErrorKind::TypeMismatch, "from_buffer: expected a Buffer, got None");
     DTypeSpec spec = dtype_from_python(dtype);
     array::Shape extents = shape_from_python(shape);
-    array::Shape steps = strides.is_none() ? array::c_strides(extents, static_cast<int64_t>(spec.itemsize))
-                                           : shape_from_python(strides);
+    array::Shape steps = strides.is_none()
+                             ? array::c_strides(extents, static_cast<int64_t>(spec.itemsize))
+                             : shape_from_python(strides);
     if (steps.size() != extents.size())
         throw_error(ErrorKind::InvalidArgument, "from_buffer: strides and shape differ in length");
     Array result(buffer, offset, extents, steps, spec.dtype, spec.itemsize);
@@ -94,7 +101,8 @@ std::vector<Array> array_list(nb::handle arrays, const char* who) {
     return parts;
 }
 
-nb::object concatenate(nb::object arrays, nb::object axis, nb::object out, nb::object dtype, std::string casting) {
+nb::object concatenate(nb::object arrays, nb::object axis, nb::object out, nb::object dtype,
+                       std::string casting) {
     nb::object items = nb::steal(PySequence_Tuple(arrays.ptr()));
     if (!items.is_valid()) nb::raise_python_error();
     std::vector<Array> parts = array_list(items, "concatenate");
@@ -102,9 +110,11 @@ nb::object concatenate(nb::object arrays, nb::object axis, nb::object out, nb::o
         for (Array& part : parts) part = array::ravel(part, 'C');
     int along = axis.is_none() ? 0 : static_cast<int>(index_from_python(axis, "axis"));
     const Array* target = out.is_none() ? nullptr : &require_array(out, "out");
-    Array result = array::concatenate(parts, along, target, optional_dtype(dtype), array::casting_from_name(casting));
+    Array result = array::concatenate(parts, along, target, optional_dtype(dtype),
+                                      array::casting_from_name(casting));
     if (!out.is_none()) return out;
-    return like(parts.empty() ? nb::handle() : nb::handle(PyTuple_GetItem(items.ptr(), 0)), std::move(result));
+    return like(parts.empty() ? nb::handle() : nb::handle(PyTuple_GetItem(items.ptr(), 0)),
+                std::move(result));
 }
 
 nb::object stack(nb::object arrays, int axis, nb::object out, nb::object dtype) {
@@ -125,14 +135,17 @@ nb::object stack(nb::object arrays, int axis, nb::object out, nb::object dtype) 
 
 std::vector<int> axis_list(nb::handle axes, int ndim) {
     std::vector<int> result;
-    for (int64_t axis : shape_from_python(axes)) result.push_back(array::normalize_axis(axis, ndim));
+    for (int64_t axis : shape_from_python(axes))
+        result.push_back(array::normalize_axis(axis, ndim));
     return result;
 }
 
 nb::object where(nb::object condition, nb::object x, nb::object y) {
     Array mask;
     array::UfuncInput test = require_input(condition, "where");
-    mask = test.array ? *test.array : array::full({}, DType::Bool, array::Scalar::of_bool(test.scalar.as_double() != 0));
+    mask = test.array
+               ? *test.array
+               : array::full({}, DType::Bool, array::Scalar::of_bool(test.scalar.as_double() != 0));
     return wrap(array::select(mask, require_input(x, "where"), require_input(y, "where")));
 }
 
@@ -144,8 +157,10 @@ void copyto(nb::object dst, nb::object src, std::string casting, nb::object wher
     bool weak = !source.array && source.scalar.type != array::ScalarType::Strong;
     if (weak) from = array::weak_dtype(source.scalar.type, target.dtype());
     if (!array::can_cast(from, target.dtype(), rule))
-        throw_error(ErrorKind::TypeMismatch, "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
-                    core::numpy_name(from), core::numpy_name(target.dtype()), casting);
+        throw_error(
+            ErrorKind::TypeMismatch,
+            "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
+            core::numpy_name(from), core::numpy_name(target.dtype()), casting);
     if (where.ptr() == Py_True) {
         if (source.array)
             array::copy_into(target, *source.array);
@@ -171,21 +186,26 @@ nb::object result_type(const nb::args& operands) {
                 typed = {input.scalar.dtype, input.scalar.type};
         } else {
             bool host = PyType_IsSubtype(Py_TYPE(operand.ptr()), array_types().host_array);
-            typed.dtype = dtype_from_python(host ? nb::object(operand.attr("dtype")) : nb::borrow(operand)).dtype;
+            typed.dtype =
+                dtype_from_python(host ? nb::object(operand.attr("dtype")) : nb::borrow(operand))
+                    .dtype;
         }
         inputs.push_back(typed);
     }
-    if (inputs.empty()) throw_error(ErrorKind::InvalidArgument, "at least one array or dtype is required");
+    if (inputs.empty())
+        throw_error(ErrorKind::InvalidArgument, "at least one array or dtype is required");
     return dtype_to_python(array::result_type(inputs));
 }
 
 void bind_joins(nb::module_& m) {
     nb::object none = nb::none();
-    m.def("concatenate", &concatenate, arg("arrays"), arg("axis").none() = 0, arg("out").none() = none, arg("dtype").none() = none,
-          arg("casting") = "same_kind");
-    m.def("stack", &stack, arg("arrays"), arg("axis").none() = 0, arg("out").none() = none, arg("dtype").none() = none);
+    m.def("concatenate", &concatenate, arg("arrays"), arg("axis").none() = 0,
+          arg("out").none() = none, arg("dtype").none() = none, arg("casting") = "same_kind");
+    m.def("stack", &stack, arg("arrays"), arg("axis").none() = 0, arg("out").none() = none,
+          arg("dtype").none() = none);
     m.def("broadcast_to", [](nb::handle a, nb::object shape) {
-        return like(a, array::broadcast_to(require_array(a, "broadcast_to"), shape_from_python(shape)));
+        return like(
+            a, array::broadcast_to(require_array(a, "broadcast_to"), shape_from_python(shape)));
     });
     m.def("broadcast_shapes", [](const nb::args& shapes) {
         std::vector<array::Shape> given;
@@ -196,72 +216,90 @@ void bind_joins(nb::module_& m) {
     });
     m.def("moveaxis", [](nb::handle a, nb::object source, nb::object destination) {
         const Array& x = require_array(a, "moveaxis");
-        return like(a, array::move_axes(x, axis_list(source, x.ndim()), axis_list(destination, x.ndim())));
+        return like(
+            a, array::move_axes(x, axis_list(source, x.ndim()), axis_list(destination, x.ndim())));
     });
-    m.def("flip",
-          [](nb::handle a, nb::object axis) {
-              const Array& x = require_array(a, "flip");
-              return like(a, array::flip(x, axes_from_python(axis, x.ndim())));
-          },
-          arg("a"), arg("axis").none() = none);
-    m.def("diag_view",
-          [](nb::handle a, int64_t offset, int axis1, int axis2) {
-              return like(a, array::diagonal(require_array(a, "diagonal"), offset, axis1, axis2));
-          },
-          arg("a"), arg("offset") = 0, arg("axis1") = 0, arg("axis2") = 1);
-    m.def("repeat",
-          [](nb::handle a, nb::object repeats, nb::object axis) { return a.attr("repeat")(repeats, axis); },
-          arg("a"), arg("repeats"), arg("axis").none() = none);
+    m.def(
+        "flip",
+        [](nb::handle a, nb::object axis) {
+            const Array& x = require_array(a, "flip");
+            return like(a, array::flip(x, axes_from_python(axis, x.ndim())));
+        },
+        arg("a"), arg("axis").none() = none);
+    m.def(
+        "diag_view",
+        [](nb::handle a, int64_t offset, int axis1, int axis2) {
+            return like(a, array::diagonal(require_array(a, "diagonal"), offset, axis1, axis2));
+        },
+        arg("a"), arg("offset") = 0, arg("axis1") = 0, arg("axis2") = 1);
+    m.def(
+        "repeat",
+        [](nb::handle a, nb::object repeats, nb::object axis) {
+            return a.attr("repeat")(repeats, axis);
+        },
+        arg("a"), arg("repeats"), arg("axis").none() = none);
 }
 
 void bind_selection(nb::module_& m) {
     nb::object none = nb::none();
     m.def("where", &where);
     m.def("nonzero", [](nb::handle a) { return a.attr("nonzero")(); });
-    m.def("flatnonzero", [](nb::handle a) { return like(a, array::flat_nonzero(require_array(a, "flatnonzero"))); });
+    m.def("flatnonzero", [](nb::handle a) {
+        return like(a, array::flat_nonzero(require_array(a, "flatnonzero")));
+    });
     m.def("argwhere", [](nb::handle a) {
         std::vector<Array> parts = array::nonzero(require_array(a, "argwhere"));
         if (require_array(a, "argwhere").ndim() == 0)
             return like(a, Array::empty({parts[0].size(), 0}, DType::Int64));
         for (Array& part : parts) part = array::expand_dims(part, 1);
-        return like(a, array::concatenate(parts, 1, nullptr, std::nullopt, array::Casting::SameKind));
+        return like(a,
+                    array::concatenate(parts, 1, nullptr, std::nullopt, array::Casting::SameKind));
     });
-    m.def("take",
-          [](nb::handle a, nb::object indices, nb::object axis, nb::object out, std::string mode) {
-              require_array(a, "take");
-              return a.attr("take")(indices, axis, out, mode);
-          },
-          arg("a"), arg("indices"), arg("axis").none() = none, arg("out").none() = none, arg("mode") = "raise");
-    m.def("put",
-          [](nb::handle a, nb::object indices, nb::object values, std::string mode) {
-              require_array(a, "put");
-              a.attr("put")(indices, values, mode);
-          },
-          arg("a"), arg("indices"), arg("values"), arg("mode") = "raise");
+    m.def(
+        "take",
+        [](nb::handle a, nb::object indices, nb::object axis, nb::object out, std::string mode) {
+            require_array(a, "take");
+            return a.attr("take")(indices, axis, out, mode);
+        },
+        arg("a"), arg("indices"), arg("axis").none() = none, arg("out").none() = none,
+        arg("mode") = "raise");
+    m.def(
+        "put",
+        [](nb::handle a, nb::object indices, nb::object values, std::string mode) {
+            require_array(a, "put");
+            a.attr("put")(indices, values, mode);
+        },
+        arg("a"), arg("indices"), arg("values"), arg("mode") = "raise");
     m.def("take_along_axis", [](nb::handle a, nb::handle indices, int axis) {
         return like(a, array::take_along_axis(require_array(a, "take_along_axis"),
                                               require_array(indices, "take_along_axis"), axis));
     });
     m.def("put_along_axis", [](nb::handle a, nb::handle indices, nb::handle values, int axis) {
-        array::put_along_axis(require_array(a, "put_along_axis"), require_array(indices, "put_along_axis"),
+        array::put_along_axis(require_array(a, "put_along_axis"),
+                              require_array(indices, "put_along_axis"),
                               require_input(values, "put_along_axis"), axis);
     });
-    m.def("searchsorted",
-          [](nb::handle a, nb::object v, std::string side, nb::object sorter) {
-              Array sorted = require_array(a, "searchsorted");
-              if (side != "left" && side != "right")
-                  throw_error(ErrorKind::InvalidArgument, "search side must be one of 'left' or 'right' (got '{}')", side);
-              if (!sorter.is_none())
-                  sorted = array::take(sorted, require_array(sorter, "searchsorted"), 0, false, array::IndexMode::Raise);
-              array::UfuncInput input = require_input(v, "searchsorted");
-              Array values = input.array ? *input.array
-                                         : array::full({}, array::is_complex(sorted.dtype()) ? sorted.dtype()
-                                                                : input.scalar.is_integer() ? sorted.dtype()
-                                                                                            : input.scalar.dtype,
-                                                       input.scalar);
-              return like(a, array::searchsorted(sorted, values, side == "right"));
-          },
-          arg("a"), arg("v"), arg("side") = "left", arg("sorter").none() = none);
+    m.def(
+        "searchsorted",
+        [](nb::handle a, nb::object v, std::string side, nb::object sorter) {
+            Array sorted = require_array(a, "searchsorted");
+            if (side != "left" && side != "right")
+                throw_error(ErrorKind::InvalidArgument,
+                            "search side must be one of 'left' or 'right' (got '{}')", side);
+            if (!sorter.is_none())
+                sorted = array::take(sorted, require_array(sorter, "searchsorted"), 0, false,
+                                     array::IndexMode::Raise);
+            array::UfuncInput input = require_input(v, "searchsorted");
+            Array values = input.array
+                               ? *input.array
+                               : array::full({},
+                                             array::is_complex(sorted.dtype()) ? sorted.dtype()
+                                             : input.scalar.is_integer()       ? sorted.dtype()
+                                                                               : input.scalar.dtype,
+                                             input.scalar);
+            return like(a, array::searchsorted(sorted, values, side == "right"));
+        },
+        arg("a"), arg("v"), arg("side") = "left", arg("sorter").none() = none);
 }
 
 }  // namespace
@@ -269,41 +307,56 @@ void bind_selection(nb::module_& m) {
 void bind_array_functions(nb::module_& m) {
     nb::object none = nb::none();
     nb::handle default_dtype((PyObject*)&PyFloat_Type);
-    m.def("empty", &empty, arg("shape"), arg("dtype").none() = default_dtype, arg("order").none() = "C");
-    m.def("full", &full, arg("shape"), arg("value"), arg("dtype").none() = none, arg("order").none() = "C");
+    m.def("empty", &empty, arg("shape"), arg("dtype").none() = default_dtype,
+          arg("order").none() = "C");
+    m.def("full", &full, arg("shape"), arg("value"), arg("dtype").none() = none,
+          arg("order").none() = "C");
     m.def("arange", &arange, arg("start"), arg("stop"), arg("step"), arg("dtype"));
-    m.def("from_host", &from_host, arg("a"), arg("order").none() = "K", arg("stream").none() = none);
-    m.def("to_host",
-          [](nb::handle a, nb::object out, const core::StreamPtr&, bool, nb::object order) {
-              return array_to_host(require_array(a, "to_host"), out, order_from_python(order, "CFAK"));
-          },
-          arg("a"), arg("out").none() = none, arg("stream").none() = none, arg("blocking") = true, arg("order").none() = "C");
+    m.def("from_host", &from_host, arg("a"), arg("order").none() = "K",
+          arg("stream").none() = none);
+    m.def(
+        "to_host",
+        [](nb::handle a, nb::object out, const core::StreamPtr&, bool, nb::object order) {
+            return array_to_host(require_array(a, "to_host"), out,
+                                 order_from_python(order, "CFAK"));
+        },
+        arg("a"), arg("out").none() = none, arg("stream").none() = none, arg("blocking") = true,
+        arg("order").none() = "C");
     m.def("from_buffer", &from_buffer, arg("buffer"), arg("offset"), arg("shape"), arg("dtype"),
           arg("strides").none() = none, arg("owner").none() = none);
-    m.def("as_strided",
-          [](nb::handle a, nb::object shape, nb::object strides, int64_t offset) {
-              const Array& x = require_array(a, "as_strided");
-              return like(a, x.with_layout(x.offset() + offset, shape_from_python(shape), shape_from_python(strides)));
-          },
-          arg("a"), arg("shape"), arg("strides"), arg("offset") = 0);
+    m.def(
+        "as_strided",
+        [](nb::handle a, nb::object shape, nb::object strides, int64_t offset) {
+            const Array& x = require_array(a, "as_strided");
+            return like(a, x.with_layout(x.offset() + offset, shape_from_python(shape),
+                                         shape_from_python(strides)));
+        },
+        arg("a"), arg("shape"), arg("strides"), arg("offset") = 0);
     m.def("may_share_bounds", [](nb::handle a, nb::handle b) {
-        return array::may_share_memory(require_array(a, "may_share_memory"), require_array(b, "may_share_memory"));
+        return array::may_share_memory(require_array(a, "may_share_memory"),
+                                       require_array(b, "may_share_memory"));
     });
-    m.def("copyto", &copyto, arg("dst"), arg("src"), arg("casting") = "same_kind", arg("where") = true);
+    m.def("copyto", &copyto, arg("dst"), arg("src"), arg("casting") = "same_kind",
+          arg("where") = true);
     m.def("result_type", &result_type);
-    m.def("can_cast",
-          [](nb::handle from, nb::handle to, std::string casting) {
-              DType source = is_array(from.ptr()) ? as_array(from.ptr()).dtype() : dtype_from_python(from).dtype;
-              return array::can_cast(source, dtype_from_python(to).dtype, array::casting_from_name(casting));
-          },
-          arg("from_"), arg("to"), arg("casting") = "safe");
-    m.def("matmul",
-          [](nb::handle a, nb::handle b, nb::object out) {
-              const Array* target = out.is_none() ? nullptr : &require_array(out, "out");
-              Array result = array::matmul(require_array(a, "matmul"), require_array(b, "matmul"), target);
-              return out.is_none() ? like(a, std::move(result)) : out;
-          },
-          arg("a"), arg("b"), arg("out").none() = none);
+    m.def(
+        "can_cast",
+        [](nb::handle from, nb::handle to, std::string casting) {
+            DType source =
+                is_array(from.ptr()) ? as_array(from.ptr()).dtype() : dtype_from_python(from).dtype;
+            return array::can_cast(source, dtype_from_python(to).dtype,
+                                   array::casting_from_name(casting));
+        },
+        arg("from_"), arg("to"), arg("casting") = "safe");
+    m.def(
+        "matmul",
+        [](nb::handle a, nb::handle b, nb::object out) {
+            const Array* target = out.is_none() ? nullptr : &require_array(out, "out");
+            Array result =
+                array::matmul(require_array(a, "matmul"), require_array(b, "matmul"), target);
+            return out.is_none() ? like(a, std::move(result)) : out;
+        },
+        arg("a"), arg("b"), arg("out").none() = none);
     bind_joins(m);
     bind_selection(m);
 }

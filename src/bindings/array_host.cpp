@@ -25,8 +25,7 @@ nb::object numpy_call(const char* name, nb::handle a) {
 }
 
 Array new_like_spec(const array::Shape& shape, const DTypeSpec& spec, char order) {
-    if (spec.dtype == DType::Void)
-        return Array::empty_void(shape, spec.itemsize, spec.tag, order);
+    if (spec.dtype == DType::Void) return Array::empty_void(shape, spec.itemsize, spec.tag, order);
     return Array::empty(shape, spec.dtype, order);
 }
 
@@ -44,8 +43,7 @@ Array array_from_host(nb::handle object, char order) {
     DTypeSpec spec = dtype_from_python(dtype);
     bool fortran = order == 'F';
     nb::object flags = host.attr("flags");
-    if (order == 'K' || order == 'A')
-        fortran = nb::cast<bool>(flags.attr("fnc"));
+    if (order == 'K' || order == 'A') fortran = nb::cast<bool>(flags.attr("fnc"));
     // Not ascontiguousarray: that makes 0-d arrays one-dimensional.
     if (!nb::cast<bool>(flags.attr(fortran ? "f_contiguous" : "c_contiguous")))
         host = host.attr("copy")(fortran ? "F" : "C");
@@ -60,15 +58,16 @@ Array array_from_host(nb::handle object, char order) {
 
 nb::object array_to_host(const Array& a, nb::handle out, char order) {
     nb::object host;
-    bool fortran = order == 'F' || ((order == 'A' || order == 'K') && a.f_contiguous() &&
-                                    !a.c_contiguous());
+    bool fortran =
+        order == 'F' || ((order == 'A' || order == 'K') && a.f_contiguous() && !a.c_contiguous());
     if (out.is_none()) {
-        host = nb::handle(array_types().numpy)
-                   .attr("empty")(shape_to_python(a.shape()), dtype_to_python(a),
-                                  fortran ? "F" : "C");
+        host =
+            nb::handle(array_types().numpy)
+                .attr("empty")(shape_to_python(a.shape()), dtype_to_python(a), fortran ? "F" : "C");
     } else {
         if (!PyType_IsSubtype(Py_TYPE(out.ptr()), array_types().host_array))
-            throw_error(ErrorKind::TypeMismatch, "Only numpy.ndarray can be obtained from this array");
+            throw_error(ErrorKind::TypeMismatch,
+                        "Only numpy.ndarray can be obtained from this array");
         host = nb::borrow(out);
         nb::object flags = host.attr("flags");
         bool c = nb::cast<bool>(flags.attr("c_contiguous")),
@@ -81,8 +80,7 @@ nb::object array_to_host(const Array& a, nb::handle out, char order) {
             throw_error(ErrorKind::InvalidArgument, "get: shape mismatch: out has {}, the array {}",
                         array::to_string(shape_from_python(host.attr("shape"))),
                         array::to_string(a.shape()));
-        if (!c && !f)
-            throw_error(ErrorKind::InvalidArgument, "`out` must be contiguous");
+        if (!c && !f) throw_error(ErrorKind::InvalidArgument, "`out` must be contiguous");
         fortran = f && !c;
     }
     if (a.nbytes() == 0) return host;

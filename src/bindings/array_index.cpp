@@ -16,9 +16,10 @@ using core::throw_error;
 namespace {
 
 [[noreturn]] void refuse_index() {
-    throw_error(ErrorKind::IndexError,
-                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                "boolean arrays are valid indices");
+    throw_error(
+        ErrorKind::IndexError,
+        "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+        "boolean arrays are valid indices");
 }
 
 bool unpack_slice(PyObject* key, IndexItem& item) {
@@ -34,7 +35,8 @@ bool unpack_slice(PyObject* key, IndexItem& item) {
 // Host arrays and lists as index: uploaded; an empty list has no type of its own.
 Array upload_index(nb::handle key) {
     nb::object host = nb::handle(array_types().numpy).attr("asarray")(key);
-    if (nb::cast<size_t>(host.attr("size")) == 0 && !PyType_IsSubtype(Py_TYPE(key.ptr()), array_types().host_array))
+    if (nb::cast<size_t>(host.attr("size")) == 0 &&
+        !PyType_IsSubtype(Py_TYPE(key.ptr()), array_types().host_array))
         host = host.attr("astype")("int64");
     std::string kind = nb::cast<std::string>(host.attr("dtype").attr("kind"));
     if (kind != "b" && kind != "i" && kind != "u") refuse_index();
@@ -61,7 +63,8 @@ IndexItem parse_item(PyObject* key) {
     } else if (PyType_IsSubtype(Py_TYPE(key), array_types().generic) &&
                nb::handle(key).attr("dtype").attr("kind").equal(nb::str("b"))) {
         item.kind = IndexKind::Array;
-        item.array = array::full({}, core::DType::Bool, array::Scalar::of_bool(PyObject_IsTrue(key) == 1));
+        item.array =
+            array::full({}, core::DType::Bool, array::Scalar::of_bool(PyObject_IsTrue(key) == 1));
     } else if (PyList_Check(key) || PyTuple_Check(key) ||
                PyType_IsSubtype(Py_TYPE(key), array_types().host_array)) {
         item.kind = IndexKind::Array;
@@ -93,9 +96,10 @@ PyObject* get_field(PyObject* self, PyObject* key) {
     nb::object dtype = dtype_to_python(a);
     nb::object fields = dtype.attr("fields");
     if (fields.is_none())
-        throw_error(ErrorKind::IndexError,
-                    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer "
-                    "or boolean arrays are valid indices");
+        throw_error(
+            ErrorKind::IndexError,
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer "
+            "or boolean arrays are valid indices");
     nb::object entry = fields.attr("get")(nb::handle(key));
     if (entry.is_none())
         throw_error(ErrorKind::InvalidArgument, "no field of name {}",
@@ -126,11 +130,13 @@ PyObject* array_getitem(PyObject* self, PyObject* key) {
     return guarded([&]() -> PyObject* {
         const Array& a = as_array(self);
         if (Py_TYPE(key) == &PyLong_Type)
-            return new_array_object(array::index_integer(a, index_from_python(key, "index")), Py_TYPE(self));
+            return new_array_object(array::index_integer(a, index_from_python(key, "index")),
+                                    Py_TYPE(self));
         if (Py_TYPE(key) == &PySlice_Type) {
             IndexItem item;
             unpack_slice(key, item);
-            return new_array_object(array::index_slice(a, item.start, item.stop, item.step), Py_TYPE(self));
+            return new_array_object(array::index_slice(a, item.start, item.stop, item.step),
+                                    Py_TYPE(self));
         }
         if (PyUnicode_Check(key)) return get_field(self, key);
         std::vector<IndexItem> items = parse_key(key);
@@ -157,15 +163,18 @@ int array_setitem(PyObject* self, PyObject* key, PyObject* value) {
             input.array = &uploaded;
         }
         if (a.dtype() == core::DType::Void && !input.array) {
-            nb::object host = nb::handle(array_types().numpy).attr("array")(nb::handle(value), dtype_to_python(a));
+            nb::object host = nb::handle(array_types().numpy)
+                                  .attr("array")(nb::handle(value), dtype_to_python(a));
             uploaded = array_from_host(host, 'C');
             input.array = &uploaded;
         }
-        if (input.array && array::is_complex(input.array->dtype()) && !array::is_complex(a.dtype()) &&
-            a.dtype() != core::DType::Bool)
+        if (input.array && array::is_complex(input.array->dtype()) &&
+            !array::is_complex(a.dtype()) && a.dtype() != core::DType::Bool)
             warn_complex_cast();
-        if (!input.array && input.scalar.type == array::ScalarType::WeakComplex && !array::is_complex(a.dtype()))
-            throw_error(ErrorKind::TypeMismatch, "float() argument must be a string or a real number, not 'complex'");
+        if (!input.array && input.scalar.type == array::ScalarType::WeakComplex &&
+            !array::is_complex(a.dtype()))
+            throw_error(ErrorKind::TypeMismatch,
+                        "float() argument must be a string or a real number, not 'complex'");
         std::vector<IndexItem> items = parse_key(key);
         array::index_write(a, items, input);
     });

@@ -20,7 +20,8 @@ using core::throw_error;
 
 void warn_complex_cast() {
     nb::object warning = nb::handle(array_types().numpy).attr("exceptions").attr("ComplexWarning");
-    if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part", 1) < 0)
+    if (PyErr_WarnEx(warning.ptr(), "Casting complex values to real discards the imaginary part",
+                     1) < 0)
         nb::raise_python_error();
 }
 
@@ -55,13 +56,15 @@ std::vector<int> flexible_axes(const nb::args& args) {
     return axes;
 }
 
-void init_array(nb::pointer_and_handle<Array> self, nb::object shape_object, nb::object dtype_object,
-                nb::object memory, nb::object strides_object, nb::object order_object) {
+void init_array(nb::pointer_and_handle<Array> self, nb::object shape_object,
+                nb::object dtype_object, nb::object memory, nb::object strides_object,
+                nb::object order_object) {
     array::Shape shape = shape_from_python(shape_object);
     DTypeSpec spec = dtype_from_python(dtype_object);
     char order = order_from_python(order_object, "CF");
     int64_t item = static_cast<int64_t>(spec.itemsize);
-    array::Shape strides = order == 'F' ? array::f_strides(shape, item) : array::c_strides(shape, item);
+    array::Shape strides =
+        order == 'F' ? array::f_strides(shape, item) : array::c_strides(shape, item);
     if (!strides_object.is_none()) strides = shape_from_python(strides_object);
     if (strides.size() != shape.size())
         throw_error(ErrorKind::InvalidArgument, "ndarray: strides and shape differ in length");
@@ -85,8 +88,8 @@ void init_array(nb::pointer_and_handle<Array> self, nb::object shape_object, nb:
 
 void set_shape(Array& a, nb::object wanted) {
     array::Shape shape = array::resolve_reshape(a.shape(), shape_from_python(wanted)), strides;
-    if (!array::reshape_strides(a.shape(), a.strides(), shape, 'C', static_cast<int64_t>(a.itemsize()),
-                                strides)) {
+    if (!array::reshape_strides(a.shape(), a.strides(), shape, 'C',
+                                static_cast<int64_t>(a.itemsize()), strides)) {
         PyErr_SetString(PyExc_AttributeError,
                         "Incompatible shape for in-place modification. Use `.reshape()` to make a "
                         "copy with the desired shape.");
@@ -102,7 +105,8 @@ nb::object read_item(const Array& a) {
     array::require_here(stream, a);
     {
         array::SlowSection slow;
-        core::copy_to_host(bytes, *a.buffer(), static_cast<size_t>(a.offset()), a.itemsize(), stream, true);
+        core::copy_to_host(bytes, *a.buffer(), static_cast<size_t>(a.offset()), a.itemsize(),
+                           stream, true);
     }
     return scalar_to_python(bytes, a.dtype());
 }
@@ -111,7 +115,8 @@ nb::object item(nb::handle self, const nb::args& args) {
     const Array& a = as_array(self.ptr());
     if (args.size() == 0) {
         if (a.size() != 1)
-            throw_error(ErrorKind::InvalidArgument, "can only convert an array of size 1 to a Python scalar");
+            throw_error(ErrorKind::InvalidArgument,
+                        "can only convert an array of size 1 to a Python scalar");
         return read_item(a.with_layout(a.offset(), {}, {}));
     }
     array::Shape index = flexible_shape(args);
@@ -119,7 +124,8 @@ nb::object item(nb::handle self, const nb::args& args) {
     if (index.size() == 1 && a.ndim() != 1) {
         int64_t at = index[0];
         if (at < -a.size() || at >= a.size())
-            throw_error(ErrorKind::IndexError, "index {} is out of bounds for size {}", at, a.size());
+            throw_error(ErrorKind::IndexError, "index {} is out of bounds for size {}", at,
+                        a.size());
         if (at < 0) at += a.size();
         array::Shape full(a.shape().size(), 0);
         for (size_t d = full.size(); d-- > 0; at /= a.shape()[d]) full[d] = at % a.shape()[d];
@@ -131,8 +137,8 @@ nb::object item(nb::handle self, const nb::args& args) {
     return read_item(element);
 }
 
-nb::object astype(nb::handle self, nb::object dtype, nb::object order, nb::object casting, nb::object subok,
-                  bool copy) {
+nb::object astype(nb::handle self, nb::object dtype, nb::object order, nb::object casting,
+                  nb::object subok, bool copy) {
     if (!subok.is_none() && nb::cast<bool>(subok))
         throw_error(ErrorKind::NotSupported, "astype: subok");
     const Array& a = as_array(self.ptr());
@@ -141,11 +147,14 @@ nb::object astype(nb::handle self, nb::object dtype, nb::object order, nb::objec
     if (!casting.is_none()) {
         array::Casting rule = array::casting_from_name(nb::cast<std::string>(casting));
         if (!array::can_cast(a.dtype(), spec.dtype, rule))
-            throw_error(ErrorKind::TypeMismatch,
-                        "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
-                        core::numpy_name(a.dtype()), core::numpy_name(spec.dtype), array::casting_name(rule));
+            throw_error(
+                ErrorKind::TypeMismatch,
+                "Cannot cast array data from dtype('{}') to dtype('{}') according to the rule '{}'",
+                core::numpy_name(a.dtype()), core::numpy_name(spec.dtype),
+                array::casting_name(rule));
     }
-    bool fits = layout == 'K' || (layout == 'C' && a.c_contiguous()) || (layout == 'F' && a.f_contiguous()) ||
+    bool fits = layout == 'K' || (layout == 'C' && a.c_contiguous()) ||
+                (layout == 'F' && a.f_contiguous()) ||
                 (layout == 'A' && (a.c_contiguous() || a.f_contiguous()));
     if (!copy && spec.dtype == a.dtype() && fits) return nb::borrow(self);
     if (array::is_complex(a.dtype()) && !array::is_complex(spec.dtype) && spec.dtype != DType::Bool)
@@ -156,7 +165,8 @@ nb::object astype(nb::handle self, nb::object dtype, nb::object order, nb::objec
 
 nb::object view(nb::handle self, nb::object dtype, nb::object type) {
     const Array& a = as_array(self.ptr());
-    if (PyType_Check(dtype.ptr()) && PyType_IsSubtype((PyTypeObject*)dtype.ptr(), array_types().ndarray)) {
+    if (PyType_Check(dtype.ptr()) &&
+        PyType_IsSubtype((PyTypeObject*)dtype.ptr(), array_types().ndarray)) {
         type = dtype;
         dtype = nb::none();
     }
@@ -177,8 +187,9 @@ void fill(Array& a, nb::object value) {
     array::copy_into(a, *input.array);
 }
 
-nb::object get(nb::handle self, const core::StreamPtr& stream, nb::object order, nb::object out, bool blocking) {
-    (void)blocking;   // the copy is always complete on return
+nb::object get(nb::handle self, const core::StreamPtr& stream, nb::object order, nb::object out,
+               bool blocking) {
+    (void)blocking;  // the copy is always complete on return
     const Array& a = as_array(self.ptr());
     if (stream) {
         core::StreamPtr before = core::current_stream();
@@ -200,7 +211,8 @@ void set(Array& a, nb::object value, const core::StreamPtr& stream) {
                     nb::cast<std::string>(nb::str(dtype_to_python(a))));
     if (!(shape_from_python(value.attr("shape")) == a.shape()))
         throw_error(ErrorKind::InvalidArgument, "Shape mismatch. Old shape: {}, new shape: {}",
-                    array::to_string(a.shape()), array::to_string(shape_from_python(value.attr("shape"))));
+                    array::to_string(a.shape()),
+                    array::to_string(shape_from_python(value.attr("shape"))));
     array::copy_into(a, array_from_host(value, 'K'));
 }
 
@@ -223,7 +235,8 @@ nb::object repeat(nb::handle self, nb::object repeats, nb::object axis) {
 
 nb::object transpose(nb::handle self, const nb::args& args) {
     const Array& a = as_array(self.ptr());
-    if (args.size() == 0 || (args.size() == 1 && args[0].is_none())) return view_of(self, array::transpose(a));
+    if (args.size() == 0 || (args.size() == 1 && args[0].is_none()))
+        return view_of(self, array::transpose(a));
     return view_of(self, array::transpose(a, flexible_axes(args)));
 }
 
@@ -238,7 +251,8 @@ nb::object index_array(nb::handle object) {
     return wrap(array_from_host(object, 'C'));
 }
 
-nb::object take(nb::handle self, nb::object indices, nb::object axis, nb::object out, std::string mode) {
+nb::object take(nb::handle self, nb::object indices, nb::object axis, nb::object out,
+                std::string mode) {
     const Array& a = as_array(self.ptr());
     nb::object index = index_array(indices);
     int along = axis.is_none() ? 0 : static_cast<int>(index_from_python(axis, "axis"));
@@ -275,14 +289,17 @@ nb::object compress(nb::handle self, nb::object condition, nb::object axis, nb::
 }
 
 void bind_attributes(nb::class_<Array>& cls) {
-    cls.def_prop_rw("shape", [](const Array& a) { return shape_to_python(a.shape()); }, &set_shape)
+    cls.def_prop_rw(
+           "shape", [](const Array& a) { return shape_to_python(a.shape()); }, &set_shape)
         .def_prop_ro("strides", [](const Array& a) { return shape_to_python(a.strides()); })
         .def_prop_ro("dtype", [](const Array& a) { return dtype_to_python(a); })
         .def_prop_ro("ndim", &Array::ndim)
         .def_prop_ro("size", &Array::size)
         .def_prop_ro("nbytes", &Array::nbytes)
         .def_prop_ro("itemsize", &Array::itemsize)
-        .def_prop_ro("T", [](nb::handle self) { return view_of(self, array::transpose(as_array(self.ptr()))); })
+        .def_prop_ro(
+            "T",
+            [](nb::handle self) { return view_of(self, array::transpose(as_array(self.ptr()))); })
         .def_prop_ro("mT",
                      [](nb::handle self) {
                          const Array& a = as_array(self.ptr());
@@ -291,11 +308,16 @@ void bind_attributes(nb::class_<Array>& cls) {
                                          "matrix transpose with ndim < 2 is undefined");
                          return view_of(self, array::swap_axes(a, -1, -2));
                      })
-        .def_prop_rw("real", [](nb::handle self) { return view_of(self, array::real_part(as_array(self.ptr()))); },
-                     [](nb::handle self, nb::object value) { set_real_part(self, value, false); })
-        .def_prop_rw("imag",
-                     [](nb::handle self) { return view_of(self, array::imaginary_part(as_array(self.ptr()))); },
-                     [](nb::handle self, nb::object value) { set_real_part(self, value, true); })
+        .def_prop_rw(
+            "real",
+            [](nb::handle self) { return view_of(self, array::real_part(as_array(self.ptr()))); },
+            [](nb::handle self, nb::object value) { set_real_part(self, value, false); })
+        .def_prop_rw(
+            "imag",
+            [](nb::handle self) {
+                return view_of(self, array::imaginary_part(as_array(self.ptr())));
+            },
+            [](nb::handle self, nb::object value) { set_real_part(self, value, true); })
         .def_prop_ro("ptr",
                      [](const Array& a) {
                          a.buffer()->mark_escaped();
@@ -314,34 +336,41 @@ void bind_attributes(nb::class_<Array>& cls) {
 
 void bind_array_methods(nb::class_<Array>& cls) {
     using nb::arg;
-    cls.def("__init__", &init_array, arg("shape"), arg("dtype") = nb::handle((PyObject*)&PyFloat_Type),
-            arg("memptr").none() = nb::none(), arg("strides").none() = nb::none(), arg("order").none() = "C");
+    cls.def("__init__", &init_array, arg("shape"),
+            arg("dtype") = nb::handle((PyObject*)&PyFloat_Type), arg("memptr").none() = nb::none(),
+            arg("strides").none() = nb::none(), arg("order").none() = "C");
     bind_attributes(cls);
     cls.def("item", &item)
-        .def("tolist", [](const Array& a) { return array_to_host(a, nb::none(), 'C').attr("tolist")(); })
-        .def("get", &get, arg("stream").none() = nb::none(), arg("order").none() = "C", arg("out").none() = nb::none(),
-             arg("blocking") = true)
+        .def("tolist",
+             [](const Array& a) { return array_to_host(a, nb::none(), 'C').attr("tolist")(); })
+        .def("get", &get, arg("stream").none() = nb::none(), arg("order").none() = "C",
+             arg("out").none() = nb::none(), arg("blocking") = true)
         .def("set", &set, arg("value"), arg("stream").none() = nb::none())
         .def("reshape",
              [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
                  char order = 'C';
                  if (kwargs.contains("order")) order = order_from_python(kwargs["order"], "CFA");
                  if (args.size() == 0)
-                     throw_error(ErrorKind::TypeMismatch, "reshape() missing 1 required argument: 'shape'");
-                 return view_of(self, array::reshape(as_array(self.ptr()), flexible_shape(args), order));
+                     throw_error(ErrorKind::TypeMismatch,
+                                 "reshape() missing 1 required argument: 'shape'");
+                 return view_of(self,
+                                array::reshape(as_array(self.ptr()), flexible_shape(args), order));
              })
-        .def("ravel",
-             [](nb::handle self, nb::object order) {
-                 return view_of(self, array::ravel(as_array(self.ptr()), order_from_python(order, "CFAK")));
-             },
-             arg("order").none() = "C")
-        .def("flatten",
-             [](nb::handle self, nb::object order) {
-                 const Array& a = as_array(self.ptr());
-                 Array flat = array::ravel(a, order_from_python(order, "CFAK"));
-                 return view_of(self, flat.storage() == a.storage() ? array::copy(flat, 'C') : flat);
-             },
-             arg("order").none() = "C")
+        .def(
+            "ravel",
+            [](nb::handle self, nb::object order) {
+                return view_of(
+                    self, array::ravel(as_array(self.ptr()), order_from_python(order, "CFAK")));
+            },
+            arg("order").none() = "C")
+        .def(
+            "flatten",
+            [](nb::handle self, nb::object order) {
+                const Array& a = as_array(self.ptr());
+                Array flat = array::ravel(a, order_from_python(order, "CFAK"));
+                return view_of(self, flat.storage() == a.storage() ? array::copy(flat, 'C') : flat);
+            },
+            arg("order").none() = "C")
         .def("transpose", &transpose)
         .def("swapaxes",
              [](nb::handle self, int first, int second) {
@@ -349,24 +378,29 @@ void bind_array_methods(nb::class_<Array>& cls) {
              })
         .def("squeeze", &squeeze, arg("axis").none() = nb::none())
         .def("view", &view, arg("dtype").none() = nb::none(), arg("type").none() = nb::none())
-        .def("astype", &astype, arg("dtype"), arg("order").none() = "K", arg("casting").none() = nb::none(),
-             arg("subok").none() = nb::none(), arg("copy") = true)
-        .def("copy",
-             [](nb::handle self, nb::object order) {
-                 return view_of(self, array::copy(as_array(self.ptr()), order_from_python(order, "CFAK")));
-             },
-             arg("order").none() = "C")
+        .def("astype", &astype, arg("dtype"), arg("order").none() = "K",
+             arg("casting").none() = nb::none(), arg("subok").none() = nb::none(),
+             arg("copy") = true)
+        .def(
+            "copy",
+            [](nb::handle self, nb::object order) {
+                return view_of(self,
+                               array::copy(as_array(self.ptr()), order_from_python(order, "CFAK")));
+            },
+            arg("order").none() = "C")
         .def("fill", &fill, arg("value"))
         .def("repeat", &repeat, arg("repeats"), arg("axis").none() = nb::none())
-        .def("take", &take, arg("indices"), arg("axis").none() = nb::none(), arg("out").none() = nb::none(),
-             arg("mode") = "raise")
+        .def("take", &take, arg("indices"), arg("axis").none() = nb::none(),
+             arg("out").none() = nb::none(), arg("mode") = "raise")
         .def("put", &put, arg("indices"), arg("values"), arg("mode") = "raise")
-        .def("compress", &compress, arg("condition"), arg("axis").none() = nb::none(), arg("out").none() = nb::none())
-        .def("diagonal",
-             [](nb::handle self, int64_t offset, int axis1, int axis2) {
-                 return view_of(self, array::diagonal(as_array(self.ptr()), offset, axis1, axis2));
-             },
-             arg("offset") = 0, arg("axis1") = 0, arg("axis2") = 1)
+        .def("compress", &compress, arg("condition"), arg("axis").none() = nb::none(),
+             arg("out").none() = nb::none())
+        .def(
+            "diagonal",
+            [](nb::handle self, int64_t offset, int axis1, int axis2) {
+                return view_of(self, array::diagonal(as_array(self.ptr()), offset, axis1, axis2));
+            },
+            arg("offset") = 0, arg("axis1") = 0, arg("axis2") = 1)
         .def("nonzero",
              [](nb::handle self) {
                  if (as_array(self.ptr()).ndim() == 0)
@@ -374,27 +408,39 @@ void bind_array_methods(nb::class_<Array>& cls) {
                                  "Calling nonzero on 0d arrays is not allowed. Use "
                                  "np.atleast_1d(scalar).nonzero() instead.");
                  nb::list parts;
-                 for (Array& part : array::nonzero(as_array(self.ptr()))) parts.append(view_of(self, std::move(part)));
+                 for (Array& part : array::nonzero(as_array(self.ptr())))
+                     parts.append(view_of(self, std::move(part)));
                  return nb::tuple(parts);
              })
-        .def("as_type", [](nb::handle self, nb::handle cls) { return wrap(as_array(self.ptr()), (PyTypeObject*)cls.ptr()); })
-        .def("__complex__", [](nb::handle self) { return nb::handle((PyObject*)&PyComplex_Type)(self.attr("item")()); })
+        .def("as_type",
+             [](nb::handle self, nb::handle cls) {
+                 return wrap(as_array(self.ptr()), (PyTypeObject*)cls.ptr());
+             })
+        .def("__complex__",
+             [](nb::handle self) {
+                 return nb::handle((PyObject*)&PyComplex_Type)(self.attr("item")());
+             })
         .def("__iter__",
              [](nb::handle self) {
                  const Array& a = as_array(self.ptr());
-                 if (a.ndim() == 0) throw_error(ErrorKind::TypeMismatch, "iteration over a 0-d array");
+                 if (a.ndim() == 0)
+                     throw_error(ErrorKind::TypeMismatch, "iteration over a 0-d array");
                  nb::list rows;
-                 for (int64_t i = 0; i < a.shape()[0]; ++i) rows.append(view_of(self, array::index_integer(a, i)));
+                 for (int64_t i = 0; i < a.shape()[0]; ++i)
+                     rows.append(view_of(self, array::index_integer(a, i)));
                  return nb::iter(rows);
              })
-        .def("__repr__",
-             [](const Array& a) { return nb::repr(array_to_host(a, nb::none(), 'C')); })
+        .def("__repr__", [](const Array& a) { return nb::repr(array_to_host(a, nb::none(), 'C')); })
         .def("__str__", [](const Array& a) { return nb::str(array_to_host(a, nb::none(), 'C')); })
         .def("__format__",
-             [](const Array& a, nb::str format) { return array_to_host(a, nb::none(), 'C').attr("__format__")(format); })
-        .def("__copy__", [](nb::handle self) { return view_of(self, array::copy(as_array(self.ptr()), 'C')); })
-        .def("__deepcopy__",
-             [](nb::handle self, nb::handle) { return view_of(self, array::copy(as_array(self.ptr()), 'C')); });
+             [](const Array& a, nb::str format) {
+                 return array_to_host(a, nb::none(), 'C').attr("__format__")(format);
+             })
+        .def("__copy__",
+             [](nb::handle self) { return view_of(self, array::copy(as_array(self.ptr()), 'C')); })
+        .def("__deepcopy__", [](nb::handle self, nb::handle) {
+            return view_of(self, array::copy(as_array(self.ptr()), 'C'));
+        });
 }
 
 }  // namespace trilane::bindings

@@ -131,10 +131,9 @@ PyObject* compare(PyObject* a, PyObject* b, int operation) {
                 // None and strings: no element is equal.
                 bool plain = b == Py_None || PyUnicode_Check(b);
                 if (!plain) return not_implemented();
-                return new_array_object(
-                    array::full(as_array(a).shape(), core::DType::Bool,
-                                array::Scalar::of_bool(operation == Py_NE)),
-                    Py_TYPE(a));
+                return new_array_object(array::full(as_array(a).shape(), core::DType::Bool,
+                                                    array::Scalar::of_bool(operation == Py_NE)),
+                                        Py_TYPE(a));
             }
             return not_implemented();
         }
@@ -156,9 +155,10 @@ int as_bool(PyObject* a) {
     try {
         const Array& source = as_array(a);
         if (source.size() == 0)
-            core::throw_error(core::ErrorKind::InvalidArgument,
-                              "The truth value of an empty array is ambiguous. Use `array.size > 0` "
-                              "to check that an array is not empty.");
+            core::throw_error(
+                core::ErrorKind::InvalidArgument,
+                "The truth value of an empty array is ambiguous. Use `array.size > 0` "
+                "to check that an array is not empty.");
         if (source.size() != 1)
             core::throw_error(core::ErrorKind::InvalidArgument,
                               "The truth value of an array with more than one element is "

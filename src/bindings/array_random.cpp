@@ -21,61 +21,67 @@ uint64_t low_bits(nb::handle number) {
     return bits;
 }
 
-nb::object floats(const char* kind, nb::object shape, nb::object dtype, double a, double b, nb::object seed,
-                  nb::object offset) {
+nb::object floats(const char* kind, nb::object shape, nb::object dtype, double a, double b,
+                  nb::object seed, nb::object offset) {
     int64_t blocks = 0;
-    array::Array result = array::random_floats(kind, shape_from_python(shape), dtype_from_python(dtype).dtype, a, b,
-                                               {low_bits(seed), low_bits(offset)}, blocks);
+    array::Array result =
+        array::random_floats(kind, shape_from_python(shape), dtype_from_python(dtype).dtype, a, b,
+                             {low_bits(seed), low_bits(offset)}, blocks);
     return nb::make_tuple(wrap(std::move(result)), blocks);
 }
 
-nb::object integers(nb::object shape, nb::object dtype, nb::object low, nb::object high, nb::object seed,
-                    nb::object offset) {
+nb::object integers(nb::object shape, nb::object dtype, nb::object low, nb::object high,
+                    nb::object seed, nb::object offset) {
     if (nb::cast<bool>(low.attr("__ge__")(high)))
         throw_error(ErrorKind::InvalidArgument, "low >= high");
     int64_t blocks = 0;
-    array::Array result = array::random_integers(shape_from_python(shape), dtype_from_python(dtype).dtype,
-                                                 static_cast<int64_t>(low_bits(low)), low_bits(high - low),
-                                                 {low_bits(seed), low_bits(offset)}, blocks);
+    array::Array result =
+        array::random_integers(shape_from_python(shape), dtype_from_python(dtype).dtype,
+                               static_cast<int64_t>(low_bits(low)), low_bits(high - low),
+                               {low_bits(seed), low_bits(offset)}, blocks);
     return nb::make_tuple(wrap(std::move(result)), blocks);
 }
 
 }  // namespace
 
 void bind_array_random(nb::module_& m) {
-    m.def("random_uniform",
-          [](nb::object shape, nb::object dtype, double low, double high, nb::object seed, nb::object offset) {
-              return floats("uniform", shape, dtype, low, high, seed, offset);
-          },
-          arg("shape"), arg("dtype"), arg("low"), arg("high"), arg("seed"), arg("offset"));
-    m.def("random_normal",
-          [](nb::object shape, nb::object dtype, double loc, double scale, nb::object seed, nb::object offset) {
-              return floats("normal", shape, dtype, loc, scale, seed, offset);
-          },
-          arg("shape"), arg("dtype"), arg("loc"), arg("scale"), arg("seed"), arg("offset"));
-    m.def("random_exponential",
-          [](nb::object shape, nb::object dtype, double scale, nb::object seed, nb::object offset) {
-              return floats("exponential", shape, dtype, scale, 0, seed, offset);
-          },
-          arg("shape"), arg("dtype"), arg("scale"), arg("seed"), arg("offset"));
-    m.def("random_integers", &integers, arg("shape"), arg("dtype"), arg("low"), arg("high"), arg("seed"),
-          arg("offset"));
-    m.def("random_bits",
-          [](nb::object shape, nb::object dtype, nb::object seed, nb::object offset) {
-              int64_t blocks = 0;
-              array::Array result =
-                  array::random_integers(shape_from_python(shape), dtype_from_python(dtype).dtype, 0, 0,
-                                         {low_bits(seed), low_bits(offset)}, blocks);
-              return nb::make_tuple(wrap(std::move(result)), blocks);
-          },
-          arg("shape"), arg("dtype"), arg("seed"), arg("offset"));
-    m.def("random_permutation",
-          [](int64_t n, nb::object seed, nb::object offset) {
-              int64_t blocks = 0;
-              array::Array result = array::random_permutation(n, {low_bits(seed), low_bits(offset)}, blocks);
-              return nb::make_tuple(wrap(std::move(result)), blocks);
-          },
-          arg("n"), arg("seed"), arg("offset"));
+    m.def(
+        "random_uniform",
+        [](nb::object shape, nb::object dtype, double low, double high, nb::object seed,
+           nb::object offset) { return floats("uniform", shape, dtype, low, high, seed, offset); },
+        arg("shape"), arg("dtype"), arg("low"), arg("high"), arg("seed"), arg("offset"));
+    m.def(
+        "random_normal",
+        [](nb::object shape, nb::object dtype, double loc, double scale, nb::object seed,
+           nb::object offset) { return floats("normal", shape, dtype, loc, scale, seed, offset); },
+        arg("shape"), arg("dtype"), arg("loc"), arg("scale"), arg("seed"), arg("offset"));
+    m.def(
+        "random_exponential",
+        [](nb::object shape, nb::object dtype, double scale, nb::object seed, nb::object offset) {
+            return floats("exponential", shape, dtype, scale, 0, seed, offset);
+        },
+        arg("shape"), arg("dtype"), arg("scale"), arg("seed"), arg("offset"));
+    m.def("random_integers", &integers, arg("shape"), arg("dtype"), arg("low"), arg("high"),
+          arg("seed"), arg("offset"));
+    m.def(
+        "random_bits",
+        [](nb::object shape, nb::object dtype, nb::object seed, nb::object offset) {
+            int64_t blocks = 0;
+            array::Array result =
+                array::random_integers(shape_from_python(shape), dtype_from_python(dtype).dtype, 0,
+                                       0, {low_bits(seed), low_bits(offset)}, blocks);
+            return nb::make_tuple(wrap(std::move(result)), blocks);
+        },
+        arg("shape"), arg("dtype"), arg("seed"), arg("offset"));
+    m.def(
+        "random_permutation",
+        [](int64_t n, nb::object seed, nb::object offset) {
+            int64_t blocks = 0;
+            array::Array result =
+                array::random_permutation(n, {low_bits(seed), low_bits(offset)}, blocks);
+            return nb::make_tuple(wrap(std::move(result)), blocks);
+        },
+        arg("n"), arg("seed"), arg("offset"));
 }
 
 }  // namespace trilane::bindings

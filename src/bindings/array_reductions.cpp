@@ -24,12 +24,13 @@ nb::object finish(nb::handle self, nb::object out, Array result) {
 }
 
 nb::object single_out(nb::object out) {
-    if (PyTuple_Check(out.ptr()) && PyTuple_Size(out.ptr()) == 1) return nb::borrow(PyTuple_GetItem(out.ptr(), 0));
+    if (PyTuple_Check(out.ptr()) && PyTuple_Size(out.ptr()) == 1)
+        return nb::borrow(PyTuple_GetItem(out.ptr(), 0));
     return out;
 }
 
-nb::object reduce(std::string_view name, nb::handle a, nb::object axis, nb::object dtype, nb::object out,
-                  bool keepdims, nb::object initial, nb::object where) {
+nb::object reduce(std::string_view name, nb::handle a, nb::object axis, nb::object dtype,
+                  nb::object out, bool keepdims, nb::object initial, nb::object where) {
     array::ReduceCall call;
     const Array& source = require_array(a, name.data());
     out = single_out(out);
@@ -61,7 +62,8 @@ struct Name {
 };
 
 template <Name name>
-nb::object method_with_dtype(nb::handle self, nb::object axis, nb::object dtype, nb::object out, bool keepdims) {
+nb::object method_with_dtype(nb::handle self, nb::object axis, nb::object dtype, nb::object out,
+                             bool keepdims) {
     return reduce(name.text, self, axis, dtype, out, keepdims, nb::none(), nb::bool_(true));
 }
 template <Name name>
@@ -69,18 +71,19 @@ nb::object method(nb::handle self, nb::object axis, nb::object out, bool keepdim
     return reduce(name.text, self, axis, nb::none(), out, keepdims, nb::none(), nb::bool_(true));
 }
 template <Name name>
-nb::object arg_method(nb::handle self, nb::object axis, nb::object out, nb::object dtype, bool keepdims) {
+nb::object arg_method(nb::handle self, nb::object axis, nb::object out, nb::object dtype,
+                      bool keepdims) {
     if (!axis.is_none() && !PyIndex_Check(axis.ptr()))
         throw_error(ErrorKind::TypeMismatch, "an integer is required for the axis");
     return reduce(name.text, self, axis, dtype, out, keepdims, nb::none(), nb::bool_(true));
 }
 
-nb::object variance(nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims,
-                    bool skip_nan, bool root) {
+nb::object variance(nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof,
+                    bool keepdims, bool skip_nan, bool root) {
     const Array& source = require_array(a, "var");
     const Array* target = out.is_none() ? nullptr : &require_array(out, "out");
-    Array result = array::variance(source, axes_from_python(axis, source.ndim()), optional_dtype(dtype), target,
-                                   ddof, keepdims, skip_nan);
+    Array result = array::variance(source, axes_from_python(axis, source.ndim()),
+                                   optional_dtype(dtype), target, ddof, keepdims, skip_nan);
     if (root) {
         array::UfuncCall call;
         call.ufunc = &array::find_ufunc("sqrt");
@@ -91,7 +94,8 @@ nb::object variance(nb::handle a, nb::object axis, nb::object dtype, nb::object 
     return finish(a, out, std::move(result));
 }
 
-nb::object accumulate(std::string_view name, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
+nb::object accumulate(std::string_view name, nb::handle a, nb::object axis, nb::object dtype,
+                      nb::object out) {
     Array source = require_array(a, "accumulate");
     int along = 0;
     if (axis.is_none())
@@ -103,7 +107,8 @@ nb::object accumulate(std::string_view name, nb::handle a, nb::object axis, nb::
 }
 
 int sort_axis(const Array& a, nb::handle axis) {
-    if (a.ndim() == 0) throw_error(ErrorKind::IndexError, "axis -1 is out of bounds for array of dimension 0");
+    if (a.ndim() == 0)
+        throw_error(ErrorKind::IndexError, "axis -1 is out of bounds for array of dimension 0");
     return array::normalize_axis(index_from_python(axis, "axis"), a.ndim());
 }
 
@@ -116,7 +121,8 @@ nb::object sorted(nb::handle a, nb::object axis) {
 nb::object argsorted(nb::handle a, nb::object axis) {
     Array source = require_array(a, "argsort");
     if (axis.is_none() || source.ndim() == 0) source = array::ravel(source, 'C');
-    return finish(a, nb::none(), array::argsort(source, axis.is_none() ? 0 : sort_axis(source, axis)));
+    return finish(a, nb::none(),
+                  array::argsort(source, axis.is_none() ? 0 : sort_axis(source, axis)));
 }
 
 nb::object clip(nb::handle self, nb::object low, nb::object high, nb::object out) {
@@ -124,7 +130,8 @@ nb::object clip(nb::handle self, nb::object low, nb::object high, nb::object out
     call.inputs[0].array = &as_array(self.ptr());
     if (low.is_none() && high.is_none()) {
         call.ufunc = &array::ufunc_of(array::Op::Positive);
-        if (as_array(self.ptr()).dtype() == core::DType::Bool) call.ufunc = &array::find_ufunc("real");
+        if (as_array(self.ptr()).dtype() == core::DType::Bool)
+            call.ufunc = &array::find_ufunc("real");
     } else if (low.is_none() || high.is_none()) {
         call.ufunc = &array::find_ufunc(low.is_none() ? "minimum" : "maximum");
         call.inputs[1] = require_input(low.is_none() ? high : low, "clip");
@@ -162,77 +169,95 @@ nb::object dot(nb::handle a, nb::object b, nb::object out) {
 void bind_array_reductions(nb::module_& m, nb::class_<Array>& cls) {
     using nb::arg;
     nb::object none = nb::none();
-    cls.def("sum", &method_with_dtype<"sum">, arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
-            arg("keepdims") = false)
-        .def("prod", &method_with_dtype<"prod">, arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
+    cls.def("sum", &method_with_dtype<"sum">, arg("axis").none() = none, arg("dtype").none() = none,
+            arg("out").none() = none, arg("keepdims") = false)
+        .def("prod", &method_with_dtype<"prod">, arg("axis").none() = none,
+             arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false)
+        .def("mean", &method_with_dtype<"mean">, arg("axis").none() = none,
+             arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false)
+        .def("max", &method<"max">, arg("axis").none() = none, arg("out").none() = none,
              arg("keepdims") = false)
-        .def("mean", &method_with_dtype<"mean">, arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
+        .def("min", &method<"min">, arg("axis").none() = none, arg("out").none() = none,
              arg("keepdims") = false)
-        .def("max", &method<"max">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
-        .def("min", &method<"min">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
-        .def("all", &method<"all">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
-        .def("any", &method<"any">, arg("axis").none() = none, arg("out").none() = none, arg("keepdims") = false)
-        .def("argmax", &arg_method<"argmax">, arg("axis").none() = none, arg("out").none() = none, arg("dtype").none() = none,
+        .def("all", &method<"all">, arg("axis").none() = none, arg("out").none() = none,
              arg("keepdims") = false)
-        .def("argmin", &arg_method<"argmin">, arg("axis").none() = none, arg("out").none() = none, arg("dtype").none() = none,
+        .def("any", &method<"any">, arg("axis").none() = none, arg("out").none() = none,
              arg("keepdims") = false)
-        .def("var",
-             [](nb::handle self, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
-                 return variance(self, axis, dtype, out, ddof, keepdims, false, false);
-             },
-             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0, arg("keepdims") = false)
-        .def("std",
-             [](nb::handle self, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
-                 return variance(self, axis, dtype, out, ddof, keepdims, false, true);
-             },
-             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0, arg("keepdims") = false)
-        .def("cumsum",
-             [](nb::handle self, nb::object axis, nb::object dtype, nb::object out) {
-                 return accumulate("cumsum", self, axis, dtype, out);
-             },
-             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none)
-        .def("cumprod",
-             [](nb::handle self, nb::object axis, nb::object dtype, nb::object out) {
-                 return accumulate("cumprod", self, axis, dtype, out);
-             },
-             arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none)
-        .def("clip", &clip, arg("min").none() = none, arg("max").none() = none, arg("out").none() = none)
+        .def("argmax", &arg_method<"argmax">, arg("axis").none() = none, arg("out").none() = none,
+             arg("dtype").none() = none, arg("keepdims") = false)
+        .def("argmin", &arg_method<"argmin">, arg("axis").none() = none, arg("out").none() = none,
+             arg("dtype").none() = none, arg("keepdims") = false)
+        .def(
+            "var",
+            [](nb::handle self, nb::object axis, nb::object dtype, nb::object out, double ddof,
+               bool keepdims) {
+                return variance(self, axis, dtype, out, ddof, keepdims, false, false);
+            },
+            arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
+            arg("ddof") = 0, arg("keepdims") = false)
+        .def(
+            "std",
+            [](nb::handle self, nb::object axis, nb::object dtype, nb::object out, double ddof,
+               bool keepdims) {
+                return variance(self, axis, dtype, out, ddof, keepdims, false, true);
+            },
+            arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
+            arg("ddof") = 0, arg("keepdims") = false)
+        .def(
+            "cumsum",
+            [](nb::handle self, nb::object axis, nb::object dtype, nb::object out) {
+                return accumulate("cumsum", self, axis, dtype, out);
+            },
+            arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none)
+        .def(
+            "cumprod",
+            [](nb::handle self, nb::object axis, nb::object dtype, nb::object out) {
+                return accumulate("cumprod", self, axis, dtype, out);
+            },
+            arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none)
+        .def("clip", &clip, arg("min").none() = none, arg("max").none() = none,
+             arg("out").none() = none)
         .def("round", &round, arg("decimals") = 0, arg("out").none() = none)
         .def("conj", &conjugate)
         .def("conjugate", &conjugate)
         .def("dot", &dot, arg("b"), arg("out").none() = none)
-        .def("sort",
-             [](nb::handle self, nb::object axis) {
-                 Array& a = as_array(self.ptr());
-                 array::copy_into(a, array::sort(a, sort_axis(a, axis)));
-             },
-             arg("axis").none() = -1)
+        .def(
+            "sort",
+            [](nb::handle self, nb::object axis) {
+                Array& a = as_array(self.ptr());
+                array::copy_into(a, array::sort(a, sort_axis(a, axis)));
+            },
+            arg("axis").none() = -1)
         .def("argsort", &argsorted, arg("axis").none() = -1);
 
-    m.def("reduce",
-          [](std::string name, nb::handle a, nb::object axis, nb::object dtype, nb::object out, bool keepdims,
-             nb::object initial, nb::object where) {
-              return reduce(name, a, axis, dtype, out, keepdims, initial, where);
-          },
-          arg("name"), arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false,
-          arg("initial").none() = none, arg("where") = true);
-    m.def("var",
-          [](nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
-              return variance(a, axis, dtype, out, ddof, keepdims, false, false);
-          },
-          arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0,
-          arg("keepdims") = false);
-    m.def("nanvar",
-          [](nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof, bool keepdims) {
-              return variance(a, axis, dtype, out, ddof, keepdims, true, false);
-          },
-          arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none, arg("ddof") = 0,
-          arg("keepdims") = false);
-    m.def("accumulate",
-          [](std::string name, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
-              return accumulate(name, a, axis, dtype, out);
-          },
-          arg("name"), arg("a"), arg("axis").none(), arg("dtype").none() = none, arg("out").none() = none);
+    m.def(
+        "reduce",
+        [](std::string name, nb::handle a, nb::object axis, nb::object dtype, nb::object out,
+           bool keepdims, nb::object initial, nb::object where) {
+            return reduce(name, a, axis, dtype, out, keepdims, initial, where);
+        },
+        arg("name"), arg("a"), arg("axis").none() = none, arg("dtype").none() = none,
+        arg("out").none() = none, arg("keepdims") = false, arg("initial").none() = none,
+        arg("where") = true);
+    m.def(
+        "var",
+        [](nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof,
+           bool keepdims) { return variance(a, axis, dtype, out, ddof, keepdims, false, false); },
+        arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
+        arg("ddof") = 0, arg("keepdims") = false);
+    m.def(
+        "nanvar",
+        [](nb::handle a, nb::object axis, nb::object dtype, nb::object out, double ddof,
+           bool keepdims) { return variance(a, axis, dtype, out, ddof, keepdims, true, false); },
+        arg("a"), arg("axis").none() = none, arg("dtype").none() = none, arg("out").none() = none,
+        arg("ddof") = 0, arg("keepdims") = false);
+    m.def(
+        "accumulate",
+        [](std::string name, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
+            return accumulate(name, a, axis, dtype, out);
+        },
+        arg("name"), arg("a"), arg("axis").none(), arg("dtype").none() = none,
+        arg("out").none() = none);
     m.def("sort", &sorted, arg("a"), arg("axis").none() = -1);
     m.def("argsort", &argsorted, arg("a"), arg("axis").none() = -1);
     m.def("dot", &dot, arg("a"), arg("b"), arg("out").none() = none);

@@ -37,14 +37,15 @@ void take_outputs(UfuncCall& call, nb::handle out, nb::object* kept) {
     }
 }
 
-nb::object call_with(const Ufunc& ufunc, const nb::args& args, nb::handle out, nb::handle where, nb::handle casting,
-                     nb::handle dtype, nb::handle order) {
+nb::object call_with(const Ufunc& ufunc, const nb::args& args, nb::handle out, nb::handle where,
+                     nb::handle casting, nb::handle dtype, nb::handle order) {
     UfuncCall call;
     call.ufunc = &ufunc;
     int given = static_cast<int>(args.size());
     if (given < ufunc.nin || given > ufunc.nin + ufunc.nout)
-        throw_error(ErrorKind::TypeMismatch, "{}() takes from {} to {} positional arguments but {} were given",
-                    ufunc.name, ufunc.nin, ufunc.nin + ufunc.nout, given);
+        throw_error(ErrorKind::TypeMismatch,
+                    "{}() takes from {} to {} positional arguments but {} were given", ufunc.name,
+                    ufunc.nin, ufunc.nin + ufunc.nout, given);
     PyTypeObject* type = array_types().ndarray;
     for (int k = 0; k < ufunc.nin; ++k) {
         call.inputs[k] = require_input(args[k], ufunc.name.c_str());
@@ -53,31 +54,37 @@ nb::object call_with(const Ufunc& ufunc, const nb::args& args, nb::handle out, n
     }
     nb::object kept[2] = {nb::none(), nb::none()};
     if (given > ufunc.nin && !out.is_none())
-        throw_error(ErrorKind::InvalidArgument, "cannot specify 'out' as both a positional and keyword argument");
+        throw_error(ErrorKind::InvalidArgument,
+                    "cannot specify 'out' as both a positional and keyword argument");
     for (int k = ufunc.nin; k < given; ++k) kept[k - ufunc.nin] = nb::borrow(args[k]);
     take_outputs(call, out, kept);
     for (int k = 0; k < ufunc.nout; ++k)
         if (!kept[k].is_none()) {
-            if (!is_array(kept[k].ptr())) throw_error(ErrorKind::TypeMismatch, "return arrays must be of ArrayType");
+            if (!is_array(kept[k].ptr()))
+                throw_error(ErrorKind::TypeMismatch, "return arrays must be of ArrayType");
             call.outputs[k] = &as_array(kept[k].ptr());
         }
     Array mask;
     if (where.ptr() == Py_False || (where.ptr() != Py_True && !is_array(where.ptr())))
-        mask = array::full({}, core::DType::Bool, array::Scalar::of_bool(PyObject_IsTrue(where.ptr()) == 1));
+        mask = array::full({}, core::DType::Bool,
+                           array::Scalar::of_bool(PyObject_IsTrue(where.ptr()) == 1));
     else if (is_array(where.ptr()))
         mask = as_array(where.ptr());
     if (mask.valid()) {
         if (mask.dtype() != core::DType::Bool)
             throw_error(ErrorKind::TypeMismatch,
-                        "Cannot cast array data from dtype('{}') to dtype('bool') according to the rule 'safe'",
+                        "Cannot cast array data from dtype('{}') to dtype('bool') according to the "
+                        "rule 'safe'",
                         core::numpy_name(mask.dtype()));
         call.where = &mask;
     }
-    if (casting.ptr() && !casting.is_none()) call.casting = array::casting_from_name(nb::cast<std::string>(casting));
+    if (casting.ptr() && !casting.is_none())
+        call.casting = array::casting_from_name(nb::cast<std::string>(casting));
     call.dtype = dtype.is_none() ? std::nullopt : optional_dtype(dtype);
     call.order = order_from_python(order, "KCFA");
     array::UfuncResult result = array::call_ufunc(call);
-    if (ufunc.nout == 1) return call.outputs[0] ? kept[0] : wrap(std::move(result.outputs[0]), type);
+    if (ufunc.nout == 1)
+        return call.outputs[0] ? kept[0] : wrap(std::move(result.outputs[0]), type);
     nb::object first = call.outputs[0] ? kept[0] : wrap(std::move(result.outputs[0]), type);
     nb::object second = call.outputs[1] ? kept[1] : wrap(std::move(result.outputs[1]), type);
     return nb::make_tuple(first, second);
@@ -89,14 +96,20 @@ nb::object call_kwargs(const Ufunc& ufunc, const nb::args& args, const nb::kwarg
     for (auto [key, value] : kwargs) {
         std::string name = nb::cast<std::string>(key);
         nb::object given = nb::borrow(value);
-        if (name == "out") out = given;
-        else if (name == "where") where = given;
-        else if (name == "casting") casting = given;
-        else if (name == "dtype") dtype = given;
-        else if (name == "order") order = given;
+        if (name == "out")
+            out = given;
+        else if (name == "where")
+            where = given;
+        else if (name == "casting")
+            casting = given;
+        else if (name == "dtype")
+            dtype = given;
+        else if (name == "order")
+            order = given;
         else if (name == "subok") {
         } else {
-            throw_error(ErrorKind::TypeMismatch, "{}() got an unexpected keyword argument '{}'", ufunc.name, name);
+            throw_error(ErrorKind::TypeMismatch, "{}() got an unexpected keyword argument '{}'",
+                        ufunc.name, name);
         }
     }
     return call_with(ufunc, args, out, where, casting, dtype, order);
@@ -104,8 +117,8 @@ nb::object call_kwargs(const Ufunc& ufunc, const nb::args& args, const nb::kwarg
 
 nb::object ufunc_identity(const Ufunc& ufunc) {
     const std::string& name = ufunc.name;
-    if (name == "add" || name == "subtract" || name == "bitwise_or" || name == "bitwise_xor" || name == "logaddexp" ||
-        name == "hypot" || name == "gcd")
+    if (name == "add" || name == "subtract" || name == "bitwise_or" || name == "bitwise_xor" ||
+        name == "logaddexp" || name == "hypot" || name == "gcd")
         return name == "subtract" ? nb::object(nb::none()) : nb::object(nb::int_(0));
     if (name == "multiply") return nb::int_(1);
     if (name == "bitwise_and") return nb::int_(-1);
@@ -146,8 +159,9 @@ nb::list loop_types(const Ufunc& ufunc) {
 
 void bind_array_ufunc(nb::module_& m) {
     nb::object none = nb::none();
-    nb::class_<UfuncHandle> cls(m, "UFunc", nb::dynamic_attr(),
-                                "A function of elements: broadcasts, promotes types, computes in one kernel.");
+    nb::class_<UfuncHandle> cls(
+        m, "UFunc", nb::dynamic_attr(),
+        "A function of elements: broadcasts, promotes types, computes in one kernel.");
     cls.def_prop_ro("name", [](const UfuncHandle& u) { return u.ufunc->name; })
         .def_prop_ro("nin", [](const UfuncHandle& u) { return u.ufunc->nin; })
         .def_prop_ro("nout", [](const UfuncHandle& u) { return u.ufunc->nout; })
@@ -160,20 +174,24 @@ void bind_array_ufunc(nb::module_& m) {
                  return call_kwargs(*u.ufunc, args, kwargs);
              })
         .def("outer", &outer)
-        .def("reduce",
-             [m](const UfuncHandle& u, nb::handle a, nb::object axis, nb::object dtype, nb::object out, bool keepdims,
-                nb::object initial, nb::object where) {
-                 require_binary(*u.ufunc, "reduce");
-                 return m.attr("reduce")(u.ufunc->name, a, axis, dtype, out, keepdims, initial, where);
-             },
-             arg("a"), arg("axis").none() = 0, arg("dtype").none() = none, arg("out").none() = none, arg("keepdims") = false,
-             arg("initial").none() = none, arg("where") = true)
-        .def("accumulate",
-             [m](const UfuncHandle& u, nb::handle a, nb::object axis, nb::object dtype, nb::object out) {
-                 require_binary(*u.ufunc, "accumulate");
-                 return m.attr("accumulate")(u.ufunc->name, a, axis, dtype, out);
-             },
-             arg("a"), arg("axis").none() = 0, arg("dtype").none() = none, arg("out").none() = none);
+        .def(
+            "reduce",
+            [m](const UfuncHandle& u, nb::handle a, nb::object axis, nb::object dtype,
+                nb::object out, bool keepdims, nb::object initial, nb::object where) {
+                require_binary(*u.ufunc, "reduce");
+                return m.attr("reduce")(u.ufunc->name, a, axis, dtype, out, keepdims, initial,
+                                        where);
+            },
+            arg("a"), arg("axis").none() = 0, arg("dtype").none() = none, arg("out").none() = none,
+            arg("keepdims") = false, arg("initial").none() = none, arg("where") = true)
+        .def(
+            "accumulate",
+            [m](const UfuncHandle& u, nb::handle a, nb::object axis, nb::object dtype,
+                nb::object out) {
+                require_binary(*u.ufunc, "accumulate");
+                return m.attr("accumulate")(u.ufunc->name, a, axis, dtype, out);
+            },
+            arg("a"), arg("axis").none() = 0, arg("dtype").none() = none, arg("out").none() = none);
     nb::dict all;
     for (const Ufunc& ufunc : array::ufunc_table()) {
         nb::object object = nb::cast(UfuncHandle{&ufunc});
@@ -181,15 +199,16 @@ void bind_array_ufunc(nb::module_& m) {
         all[ufunc.name.c_str()] = object;
     }
     m.attr("ufuncs") = all;
-    m.def("ufunc",
-          [](std::string name, nb::object inputs, nb::object out, nb::object where, nb::object dtype,
-             std::string casting) {
-              nb::object tuple = nb::steal(PySequence_Tuple(inputs.ptr()));
-              return call_with(array::find_ufunc(name), nb::borrow<nb::args>(tuple), out, where,
-                               nb::str(casting.c_str()), dtype, nb::none());
-          },
-          arg("name"), arg("inputs"), arg("out").none() = none, arg("where") = true, arg("dtype").none() = none,
-          arg("casting") = "same_kind");
+    m.def(
+        "ufunc",
+        [](std::string name, nb::object inputs, nb::object out, nb::object where, nb::object dtype,
+           std::string casting) {
+            nb::object tuple = nb::steal(PySequence_Tuple(inputs.ptr()));
+            return call_with(array::find_ufunc(name), nb::borrow<nb::args>(tuple), out, where,
+                             nb::str(casting.c_str()), dtype, nb::none());
+        },
+        arg("name"), arg("inputs"), arg("out").none() = none, arg("where") = true,
+        arg("dtype").none() = none, arg("casting") = "same_kind");
     m.def("ufunc_table", [] {
         nb::list rows;
         for (const Ufunc& ufunc : array::ufunc_table())

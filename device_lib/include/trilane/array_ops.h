@@ -171,11 +171,11 @@ TRILANE_FN float half_spacing(float x) {
     unsigned short bits = half_bits_from_float(magnitude);
     // The step beyond the largest number is that below it.
     float step = bits == 0x7bff ? 32.0f : float_from_half_bits((unsigned short)(bits + 1)) - magnitude;
-    return signbit(x) ? -step : step;
+    return step;   // positive for negative numbers too: NumPy's choice for float16
 }
 template <typename T> TRILANE_FN T spacing(T x) {
     if (is_nan(x) || is_inf(x)) return nan_of<T>();
-    T outward = signbit(x) ? -inf_of<T>() : inf_of<T>();
+    T outward = x < T(0) ? -inf_of<T>() : inf_of<T>();
     return ::nextafter(x, outward) - x;
 }
 template <typename T> TRILANE_FN T modf_whole(T x) { return ::trunc(x); }
