@@ -227,7 +227,6 @@ std::string address_text(int count, IndexMode mode) {
 struct GatherContext {
     int count;
     IndexMode mode;
-    std::string_view op;
 };
 
 void describe_gather(const void* context, ElementwiseText& text) {
@@ -241,16 +240,13 @@ void describe_gather(const void* context, ElementwiseText& text) {
 
 void describe_scatter(const void* context, ElementwiseText& text) {
     const GatherContext& c = *static_cast<const GatherContext*>(context);
-    text.entry = c.op.empty() ? "trilane_scatter" : "trilane_scatter_" + std::string(c.op);
+    text.entry = "trilane_scatter";
     text.operands[0].by_address = text.operands[0].written = true;
     const KernelOperand& value = text.operands[static_cast<size_t>(3 * c.count + 1)];
     std::string target = fmt::format("({}*)((char*)in0 + at)", text.operands[0].stored);
     text.body = address_text(c.count, c.mode);
-    if (c.op.empty())
-        text.body +=
-            fmt::format("*{} = trilane::cast<{}>({})", target, text.operands[0].stored, value.name);
-    else
-        text.body += fmt::format("ops::atomic_{}({}, {})", c.op, target, value.name);
+    text.body +=
+        fmt::format("*{} = trilane::cast<{}>({})", target, text.operands[0].stored, value.name);
 }
 
 void check_selection(const Selection& s) {
@@ -264,7 +260,7 @@ Array gather(Selection& s, IndexMode mode) {
     Array result = Array::empty(s.shape, s.view.dtype());
     IndexOperands in = index_operands(s);
     in.operands.push_back({&result, nullptr, s.view.dtype(), true});
-    GatherContext context{static_cast<int>(s.indices.size()), mode, {}};
+    GatherContext context{static_cast<int>(s.indices.size()), mode};
     LoopKernel kernel;
     kernel.id = kGatherId + s.indices.size() * 4 + static_cast<uint64_t>(mode);
     kernel.describe = describe_gather;
@@ -274,15 +270,7 @@ Array gather(Selection& s, IndexMode mode) {
     return result;
 }
 
-int scatter_number(std::string_view op) {
-    constexpr std::string_view kNames[] = {"",    "add", "sub", "max", "min",
-                                           "mul", "and", "or",  "xor"};
-    for (size_t k = 0; k < std::size(kNames); ++k)
-        if (op == kNames[k]) return static_cast<int>(k);
-    throw_error(ErrorKind::NotSupported, "scatter: operation '{}'", op);
-}
-
-void scatter(Selection& s, const UfuncInput& value, IndexMode mode, std::string_view op) {
+void scatter(Selection& s, const UfuncInput& value, IndexMode mode) {
     spread_indices(s);
     UfuncInput source = value;
     Array separate;
@@ -294,10 +282,9 @@ void scatter(Selection& s, const UfuncInput& value, IndexMode mode, std::string_
         if (may_share_memory(index.positions, s.view)) index.positions = copy(index.positions, 'C');
     IndexOperands in = index_operands(s);
     in.operands.push_back({source.array, &source.scalar, s.view.dtype(), false});
-    GatherContext context{static_cast<int>(s.indices.size()), mode, op};
+    GatherContext context{static_cast<int>(s.indices.size()), mode};
     LoopKernel kernel;
-    kernel.id = kScatterId + static_cast<uint64_t>(scatter_number(op)) * 64 + s.indices.size() * 4 +
-                static_cast<uint64_t>(mode);
+    kernel.id = kScatterId + s.indices.size() * 4 + static_cast<uint64_t>(mode);
     kernel.describe = describe_scatter;
     kernel.context = &context;
     kernel.protect_inputs = false;
@@ -400,11 +387,10 @@ Array index_read(const Array& a, std::span<const IndexItem> items) {
     return gather(s, IndexMode::Raise);
 }
 
-void index_write(const Array& a, std::span<const IndexItem> items, const UfuncInput& value,
-                 std::string_view op) {
+void index_write(const Array& a, std::span<const IndexItem> items, const UfuncInput& value) {
     Array view;
     bool basic = basic_index(a, items, view);
-    if (basic && op.empty()) {
+    if (basic) {
         if (value.array)
             copy_into(view,
                       value.array->ndim() > view.ndim() ? squeeze(*value.array) : *value.array);
@@ -413,7 +399,7 @@ void index_write(const Array& a, std::span<const IndexItem> items, const UfuncIn
         return;
     }
     if (a.dtype() == DType::Void) {
-        if (!value.array || value.array->itemsize() != a.itemsize() || !op.empty())
+        if (!value.array || value.array->itemsize() != a.itemsize())
             throw_error(ErrorKind::NotSupported,
                         "assignment to elements of structured arrays by index arrays");
         Array bits = as_bits(a), source = as_bits(*value.array);
@@ -422,15 +408,9 @@ void index_write(const Array& a, std::span<const IndexItem> items, const UfuncIn
         index_write(bits, items_for_bits(items, bits.ndim() > a.ndim()), in);
         return;
     }
-    if (!basic && op.empty() && write_by_mask(a, items, value)) return;
-    Selection s;
-    if (basic) {
-        s.view = view;
-        s.shape = view.shape();
-    } else {
-        s = select_elements(a, items);
-        check_selection(s);
-    }
+    if (write_by_mask(a, items, value)) return;
+    Selection s = select_elements(a, items);
+    check_selection(s);
     UfuncInput source = value;
     Array trimmed;
     if (value.array && value.array->ndim() > static_cast<int>(s.shape.size())) {
@@ -446,7 +426,7 @@ void index_write(const Array& a, std::span<const IndexItem> items, const UfuncIn
                 "result of shape {}",
                 to_string(source.array->shape()), to_string(s.shape));
     }
-    scatter(s, source, IndexMode::Raise, op);
+    scatter(s, source, IndexMode::Raise);
 }
 
 Array take(const Array& a, const Array& indices, int axis, bool flat, IndexMode mode) {
@@ -503,7 +483,7 @@ void put(const Array& a, const Array& indices, const Array& values, IndexMode mo
     s.view = flat.with_layout(flat.offset(), s.shape, {0});
     UfuncInput value;
     value.array = &source;
-    scatter(s, value, mode, {});
+    scatter(s, value, mode);
     // Not contiguous: the flattened array is a copy.
     if (!may_share_memory(flat, a)) copy_into(a, reshape(flat, a.shape(), 'C'));
 }
@@ -541,7 +521,7 @@ Array take_along_axis(const Array& a, const Array& indices, int axis) {
 
 void put_along_axis(const Array& a, const Array& indices, const UfuncInput& values, int axis) {
     Selection s = along_axis(a, indices, normalize_axis(axis, a.ndim()));
-    scatter(s, values, IndexMode::Raise, {});
+    scatter(s, values, IndexMode::Raise);
 }
 
 }  // namespace trilane::array

@@ -24,9 +24,8 @@ struct IndexItem {
 bool basic_index(const Array& a, std::span<const IndexItem> items, Array& view);
 // a[items]: a view if all are basic, else a copy.
 Array index_read(const Array& a, std::span<const IndexItem> items);
-// a[items] = value. With `op` (see scatter_names) elements are combined atomically instead.
-void index_write(const Array& a, std::span<const IndexItem> items, const UfuncInput& value,
-                 std::string_view op = {});
+// a[items] = value. Of repeated positions any one value stays.
+void index_write(const Array& a, std::span<const IndexItem> items, const UfuncInput& value);
 // a[i] for one integer or one slice on the first axis: no lists are made.
 Array index_integer(const Array& a, int64_t index);
 Array index_slice(const Array& a, int64_t start, int64_t stop, int64_t step);
