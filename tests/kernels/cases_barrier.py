@@ -224,7 +224,6 @@ kernel(
     [Z],
     np.where(T < 32, 31 - T, 95 - T),
     **_B,
-    refused={"cpu": "inline PTX assembly"},
 )
 kernel(
     "spin_on_another_thread_of_block",

@@ -248,7 +248,6 @@ kernel(
     [np.zeros(64, "int32")],
     (np.arange(64) % 32) * 101,
     block=(64,),
-    refused={"cpu": "inline PTX assembly"},
 )
 kernel(
     "warp_aggregated_atomic",

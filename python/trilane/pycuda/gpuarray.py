@@ -292,6 +292,10 @@ class GPUArray(_array.ndarray):
     def __reduce__(self) -> tuple[Any, ...]:
         return to_gpu, (self.get(),)
 
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        # The array type's own, where the CuPy face is loaded, would give an array of that face.
+        return self.__reduce__()
+
     def __copy__(self) -> GPUArray:
         return self.copy()
 

@@ -240,7 +240,7 @@ class DeviceNDArray(_array.ndarray):
     def get_ipc_handle(self) -> Any:
         raise NotImplementedError("numba.cuda: IPC handles of device arrays are not there yet")
 
-    def __reduce__(self) -> Any:
+    def __reduce_ex__(self, protocol: Any) -> Any:
         from trilane.numba.cuda.api import to_device
 
         return (to_device, (self.copy_to_host(),))
