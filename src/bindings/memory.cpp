@@ -1,5 +1,6 @@
 // Buffers, pinned host memory, pools.
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "bindings/arguments.h"
 #include "bindings/bindings.h"

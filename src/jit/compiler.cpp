@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace trilane::jit {
 namespace {
@@ -65,7 +66,23 @@ std::string mangle(std::string_view name) {
             (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
         out += plain ? std::string(1, static_cast<char>(c)) : fmt::format("u{:02x}", c);
     }
-    return out;
+    // Names that C++ or its library has already: a kernel may be called `double` or `exp`.
+    static const std::set<std::string> taken = {
+        "abs",     "acos",     "alignas",   "and",     "asin",     "asm",      "assert", "atan",
+        "atan2",   "auto",     "bool",      "break",   "case",     "catch",    "cbrt",   "ceil",
+        "char",    "class",    "compl",     "concept", "const",    "continue", "cos",    "cosh",
+        "default", "delete",   "dim3",      "do",      "double",   "else",     "enum",   "erf",
+        "exp",     "exp2",     "explicit",  "export",  "extern",   "fabs",     "false",  "float",
+        "floor",   "fma",      "fmax",      "fmin",    "fmod",     "for",      "free",   "friend",
+        "goto",    "half",     "hypot",     "if",      "inline",   "int",      "ldexp",  "log",
+        "log10",   "log2",     "long",      "main",    "malloc",   "max",      "memcpy", "memset",
+        "min",     "mutable",  "namespace", "new",     "not",      "operator", "or",     "pow",
+        "printf",  "private",  "protected", "public",  "register", "requires", "return", "rint",
+        "round",   "short",    "signed",    "sin",     "sinh",     "sizeof",   "sqrt",   "static",
+        "std",     "struct",   "switch",    "tan",     "tanh",     "template", "this",   "throw",
+        "tl",      "trilane",  "true",      "trunc",   "try",      "typedef",  "typeid", "typename",
+        "union",   "unsigned", "using",     "virtual", "void",     "volatile", "while",  "xor"};
+    return taken.contains(out) ? out + "_" : out;
 }
 
 std::string c_escape(std::string_view text) {

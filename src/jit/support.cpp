@@ -9,7 +9,7 @@ namespace tl {
 struct None {};
 template <class T, int N, char L, class I> struct Array { T* data; I shape[N ? N : 1]; };
 template <class T, int N, class I> struct Array<T, N, 'A', I> { T* data; I shape[N ? N : 1]; I strides[N ? N : 1]; };
-template <int N> struct __align__(8) Bytes { unsigned char data[N]; };
+template <int N> struct alignas(N % 8 == 0 ? 8 : N % 4 == 0 ? 4 : N % 2 == 0 ? 2 : 1) Bytes { unsigned char data[N]; };
 template <int K, class T, int N, class I> __device__ __forceinline__ I stride(const Array<T, N, 'C', I>& a) {
     I s = (I)sizeof(T);
     for (int i = N - 1; i > K; --i) s *= a.shape[i];

@@ -261,3 +261,28 @@ def test_functions_made_by_exec():
     assert o[0] == 8
     cuda.jit(names["tripled"])[1, 1](o, 4.0)
     assert o[0] == 12
+
+
+@pytest.mark.parametrize("align", [False, True])
+def test_records_keep_numpys_layout(align):
+    dtype = np.dtype([("a", "i4"), ("b", "f8"), ("c", "i1")], align=align)
+
+    @cuda.jit
+    def double(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i].b = x[i].a * 2
+
+    x = np.zeros(30, dtype)
+    x["a"] = np.arange(30)
+    x["c"] = 7
+    double[1, 32](x)
+    np.testing.assert_array_equal(x["b"], 2.0 * np.arange(30))
+    np.testing.assert_array_equal(x["a"], np.arange(30))
+    assert (x["c"] == 7).all()
+
+
+def test_pinned_host_arrays():
+    x = np.arange(16.0)
+    with cuda.pinned(x):
+        assert cuda.to_device(x).copy_to_host()[3] == 3
