@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 
-__all__: list[str] = []
+__all__ = ["reload_config"]
 
 
 def _flag(name: str, default: int) -> int:
@@ -27,4 +28,33 @@ ENABLE_CUDASIM = 0
 DISABLE_CUDA = _flag("DISABLE_CUDA", 0)
 DISABLE_JIT = 0
 OPT = _flag("OPT", 3)
+DISABLE_PERFORMANCE_WARNINGS = _flag("DISABLE_PERFORMANCE_WARNINGS", 0)
 CUDA_DEFAULT_PTX_CC = (7, 5)
+CUDA_NRT_STATS = _flag("CUDA_NRT_STATS", 0)
+CUDA_MEMORY_MANAGER = os.environ.get("NUMBA_CUDA_MEMORY_MANAGER", "default")
+CUDA_DEALLOCS_COUNT = _flag("CUDA_MAX_PENDING_DEALLOCS_COUNT", 10)
+CUDA_DEALLOCS_RATIO = 0.2
+CUDA_NVRTC_EXTRA_SEARCH_PATHS = os.environ.get("NUMBA_CUDA_NVRTC_EXTRA_SEARCH_PATHS", "")
+CUDA_DEBUG_POLY = _flag("CUDA_DEBUG_POLY", 0)
+FORCE_CUDA_CC = None
+ALWAYS_WARN_UNINIT_VAR = _flag("ALWAYS_WARN_UNINIT_VAR", 0)
+DEBUGINFO_DEFAULT = _flag("DEBUGINFO", 0)
+DUMP_ASSEMBLY = DUMP_BYTECODE = DUMP_CFG = DUMP_IR = DUMP_LLVM = 0
+HTML = os.environ.get("NUMBA_DUMP_HTML")
+IS_WIN32 = sys.platform == "win32"
+
+
+def reload_config() -> None:
+    """Read the settings that are taken from the environment again."""
+    for name in _FROM_ENVIRONMENT:
+        globals()[name] = _flag(name, _FROM_ENVIRONMENT[name])
+
+
+_FROM_ENVIRONMENT = {
+    "ALWAYS_WARN_UNINIT_VAR": 0,
+    "CUDA_ARRAY_INTERFACE_SYNC": 1,
+    "CUDA_LOW_OCCUPANCY_WARNINGS": 0,
+    "CUDA_WARN_ON_IMPLICIT_COPY": 0,
+    "DISABLE_PERFORMANCE_WARNINGS": 0,
+    "OPT": 3,
+}

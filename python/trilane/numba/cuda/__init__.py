@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from trilane.numba import types
-from trilane.numba.core import config
-from trilane.numba.cuda import cg, libdevice, random
+from trilane.numba.absent import absent_attributes
+from trilane.numba.cuda import (
+    cg,
+    compiler,
+    config,
+    errors,
+    libdevice,
+    random,
+    types,
+    typing,
+    utils,
+)  # fmt: skip
 from trilane.numba.cuda.api import (
     as_cuda_array,
     close,
@@ -95,6 +104,44 @@ from trilane.numba.cuda.stubs import (
     warpsize,
 )  # fmt: skip
 from trilane.numba.cuda.vectorizers import guvectorize, vectorize
+from trilane.numba.types import (
+    boolean,
+    byte,
+    c8,
+    c16,
+    complex64,
+    complex128,
+    double,
+    f4,
+    f8,
+    float32,
+    float64,
+    i1,
+    i2,
+    i4,
+    i8,
+    int8,
+    int16,
+    int32,
+    int64,
+    intc,
+    intp,
+    short,
+    u1,
+    u2,
+    u4,
+    u8,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    void,
+)  # fmt: skip
+
+# Whether the genuine numba is there beside this face; its CPU compiler is never used here.
+HAS_NUMBA = False
 
 reduce = Reduce
 autojit = jit
@@ -102,3 +149,8 @@ autojit = jit
 __version__ = "0.30.4"
 
 __all__ = [name for name in dir() if not name.startswith("_") and name != "annotations"]
+
+__getattr__ = absent_attributes(
+    __name__,
+    "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
+)

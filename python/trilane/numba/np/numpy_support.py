@@ -15,7 +15,10 @@ __all__ = [
     "is_contiguous",
     "is_fortran",
     "map_layout",
+    "numpy_version",
 ]
+
+numpy_version = tuple(int(part) for part in np.__version__.split(".")[:2])
 
 
 def as_dtype(numba_type: Type) -> np.dtype:

@@ -290,3 +290,7 @@ class _Driver:
 
 
 driver = _Driver()
+
+
+def _have_nvjitlink() -> bool:
+    return False

@@ -1,0 +1,1 @@
+"""Names of Numba's tree: `numba.cuda.misc`."""
