@@ -11,7 +11,72 @@ bool compile_time_argument(const Value& v) {
     return v.is(TypeKind::Static) || v.is(TypeKind::Str) || v.is_none() || v.is(TypeKind::Dim3);
 }
 
+// An integer, a bool or a tuple of such, all known.
+bool settled(const Value& v) {
+    if (v.type->integer() || v.is(TypeKind::Bool)) return v.constant.has_value();
+    return v.is(TypeKind::Tuple) && v.items.size() == v.type->items.size() &&
+           std::all_of(v.items.begin(), v.items.end(), settled);
+}
+
+// What tells the values of two settled arguments apart.
+std::string known_text(const Value& v) {
+    if (const Int128* n = v.integer_constant())
+        return *n < 0 ? fmt::format(":{}", static_cast<int64_t>(*n))
+                      : fmt::format(":{}", static_cast<uint64_t>(*n));
+    if (v.is(TypeKind::Bool) && v.constant) return std::get<bool>(*v.constant) ? ":True" : ":False";
+    std::string text;
+    for (const Value& item : v.items) text += known_text(item);
+    return text;
+}
+
+void names_in(const Node& node, std::set<std::string>& names) {
+    if (node.kind == NodeKind::Local) names.insert(node.text);
+    for (const NodePtr& kid : node.kids)
+        if (kid) names_in(*kid, names);
+}
+
+// Before a name: only whether it is true decides. Integers are not kept for that, or a recursion
+// that counts down would be one function per number.
+const std::string kTested = "?";
+
+void find_deciding(Program& program, const Node& node, std::set<std::string>& names) {
+    for (const NodePtr& kid : node.kids)
+        if (kid) find_deciding(program, *kid, names);
+    if (node.kind == NodeKind::If && node.kid(0)->kind == NodeKind::Local)
+        names.insert(kTested + node.kid(0)->text);
+    if (node.kind != NodeKind::Call || !node.kid(0)) return;
+    const Node& callee = *node.kid(0);
+    bool shapes = callee.kind == NodeKind::Builtin &&
+                  (callee.text == "cuda.shared.array" || callee.text == "cuda.local.array");
+    const FunctionTree* called = nullptr;
+    std::set<std::string> inner;
+    if (callee.kind == NodeKind::Function) {
+        called = &program.unit.functions[static_cast<size_t>(std::stoi(callee.text))];
+        inner = program.deciding_parameters(std::stoi(callee.text));
+    }
+    for (size_t i = 1; i < node.kids.size(); ++i) {
+        const Node& argument = *node.kid(i);
+        if (shapes) names_in(argument, names);
+        if (!called || i > called->parameters.size()) continue;
+        const std::string& name =
+            argument.kind == NodeKind::Keyword ? argument.text : called->parameters[i - 1];
+        if (inner.contains(name)) names_in(argument, names);
+        if (inner.contains(kTested + name) && argument.kind == NodeKind::Local)
+            names.insert(kTested + argument.text);
+    }
+}
+
 }  // namespace
+
+const std::set<std::string>& Program::deciding_parameters(int function) {
+    auto [found, fresh] = deciding.try_emplace(function);
+    if (fresh) {  // a recursive call finds the empty set
+        std::set<std::string> names;
+        find_deciding(*this, *unit.functions[static_cast<size_t>(function)].body, names);
+        found->second = std::move(names);
+    }
+    return found->second;
+}
 
 Arguments Compiler::arguments(const Node& node) {
     Arguments args;
@@ -136,6 +201,7 @@ Specialisation& Program::specialise(int function, std::vector<Value> arguments) 
     for (Value& argument : arguments) {
         key += "|" + types::code(argument.type);
         if (argument.is(TypeKind::Str)) key += ":" + std::get<std::string>(*argument.constant);
+        key += known_text(argument);
     }
     auto& slot = specialisations[key];
     if (slot) {
@@ -162,9 +228,14 @@ Value Compiler::call_function(int index, Arguments& args, std::vector<Value> cap
     std::vector<Value> values = bind(f, args);
     for (Value& value : captured) values.push_back(std::move(value));
     std::vector<Value> signature = values;
-    for (Value& v : signature) {
+    const std::set<std::string>& deciding = program_.deciding_parameters(index);
+    for (size_t i = 0; i < signature.size(); ++i) {
+        Value& v = signature[i];
         bool fixed = compile_time_argument(v);
-        if (!fixed) v.items.clear(), v.constant.reset();
+        bool kept = i < f.parameters.size() && settled(v) &&
+                    (deciding.contains(f.parameters[i]) ||
+                     (v.is(TypeKind::Bool) && deciding.contains(kTested + f.parameters[i])));
+        if (!fixed && !kept) v.items.clear(), v.constant.reset();
         if (!fixed) program_.need(v.type);
     }
     Specialisation& s = program_.specialise(index, std::move(signature));

@@ -212,8 +212,10 @@ void Compiler::run() {
                            ? uint64_t{1} << std::min<size_t>(i, 63)
                            : 0;
             v.nonneg = argument.type->kind == TypeKind::UInt;
-            v.constant = compile_time(argument.type) ? argument.constant : std::nullopt;
-            if (compile_time(argument.type)) v.value = std::make_shared<Value>(argument);
+            v.constant = argument.constant;  // kept by the caller where it is to be known
+            bool known_tuple = argument.is(TypeKind::Tuple) && !argument.items.empty();
+            if (compile_time(argument.type) || known_tuple)
+                v.value = std::make_shared<Value>(argument);
             state_.variables[name] = v;
             if (compile_time(argument.type)) {
                 if (kernel_) add(fmt::format("tl::None p{}", i));

@@ -59,6 +59,11 @@ struct Program {
     void need(TypeRef type);  // definitions for a type that the text names
     void need(const char* feature) { features.insert(feature); }
     Specialisation& specialise(int function, std::vector<Value> arguments);
+    // Which parameters of a function decide at compile time: the shape of a shared or local array,
+    // or which branch there is, in it or in what it calls. What is known of them at a call is kept,
+    // and a specialisation is one per value.
+    const std::set<std::string>& deciding_parameters(int function);
+    std::map<int, std::set<std::string>> deciding;
 };
 
 class Compiler {

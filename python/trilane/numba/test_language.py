@@ -286,3 +286,50 @@ def test_pinned_host_arrays():
     x = np.arange(16.0)
     with cuda.pinned(x):
         assert cuda.to_device(x).copy_to_host()[3] == 3
+
+
+@cuda.jit(device=True)
+def sum_through_local(a, n, shape, backwards):
+    box = cuda.local.array(shape, np.int64)
+    for i in range(n):
+        box[i, 0] = a[i]
+    if backwards:
+        n = n - 1.5  # would make n a float where the two ways meet
+    total = 0
+    for i in range(shape[0]):
+        total += box[i, 0]
+    return total + box[n - 1, 0]
+
+
+@cuda.jit(device=True)
+def outer_shape(a, n):
+    return sum_through_local(a, n, (n, 2), False)
+
+
+def test_constants_decide_in_device_functions():
+    @cuda.jit
+    def kernel(a, out):
+        out[0] = sum_through_local(a, 3, (3, 1), False)
+        out[1] = sum_through_local(a, 4, (4, 1), False)
+        out[2] = outer_shape(a, 2)
+
+    out = np.zeros(3, np.int64)
+    kernel[1, 1](np.array([1, 2, 3, 4]), out)
+    assert out.tolist() == [6 + 3, 10 + 4, 3 + 2]
+
+
+def test_a_recursion_that_counts_down_is_one_function():
+    @cuda.jit(device=True)
+    def triangle(n):
+        if n:
+            return n + triangle(n - 1)
+        return 0
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = triangle(300)
+
+    out = np.zeros(1, np.int64)
+    kernel[1, 1](out)
+    assert out[0] == 300 * 301 // 2
+    assert kernel.inspect_cuda()[next(iter(kernel.overloads))].count("static __device__") <= 4
