@@ -87,11 +87,15 @@ void check_layout(const Variant& v, size_t extra) {
     TRILANE_CHECK(info.parameters.size() == v.parameters.size() + extra,
                   "jit: {} has {} parameters, expected {}", info.name, info.parameters.size(),
                   v.parameters.size() + extra);
-    for (size_t i = 0; i < v.parameters.size(); ++i)
-        TRILANE_CHECK(info.parameters[i].size == jit::layout_of(v.parameters[i]).size,
+    for (size_t i = 0; i < v.parameters.size(); ++i) {
+        // Records are passed by address.
+        size_t expected = v.parameters[i]->kind == jit::TypeKind::Record
+                              ? sizeof(core::DevicePtr)
+                              : jit::layout_of(v.parameters[i]).size;
+        TRILANE_CHECK(info.parameters[i].size == expected,
                       "jit: parameter {} of {} ({}) has {} bytes, expected {}", i, info.name,
-                      v.parameters[i]->text, info.parameters[i].size,
-                      jit::layout_of(v.parameters[i]).size);
+                      v.parameters[i]->text, info.parameters[i].size, expected);
+    }
 }
 
 std::shared_ptr<Variant> make_variant(const jit::Translation& t, core::FunctionPtr function,

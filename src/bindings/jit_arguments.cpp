@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "core/error.h"
+#include "core/half.h"
 
 namespace trilane::bindings {
 namespace {
@@ -133,8 +134,7 @@ void write_number(double real, int64_t integer, bool is_real, bool is_unsigned, 
             else if (type->bits == 32)
                 put(static_cast<float>(as_double()));
             else
-                core::throw_error(core::ErrorKind::NotSupported,
-                                  "kernel argument: float16 scalars are not supported");
+                put(core::half_bits(as_double()));
             return;
         default:
             core::throw_error(core::ErrorKind::TypeMismatch,
@@ -250,9 +250,8 @@ KernelArguments::Item KernelArguments::convert(nb::handle object, size_t paramet
         items_.insert(items_.end(), parts.begin(), parts.end());
         return item;
     }
-    if (route.route == Route::Bytes && PyObject_HasAttrString(object.ptr(), "strides") &&
-        !PyObject_HasAttrString(object.ptr(), "item_size_of_scalar") &&
-        Py_TYPE(object.ptr()) != nullptr) {
+    if (route.record) return record(object, parameter, true, true);
+    if (route.route == Route::Bytes && PyObject_HasAttrString(object.ptr(), "strides")) {
         Item host = host_array(object, parameter, true, true);
         if (host.type) return host;
     }
@@ -298,7 +297,7 @@ KernelArguments::Item KernelArguments::host_array(nb::handle object, size_t para
     char order = layout_of(layout.shape, layout.strides, itemsize);
     bool readonly = view->readonly();
     ArrayArgument argument;
-    if (order == 'A' && !place_) {
+    if (order == 'A' && (!place_ || !copy_out)) {
         // The device gets a compact copy, whose contents return to the array's own places.
         nb::object compact = convert_.attr("compact")(object);
         argument.target = nb::borrow(object);
@@ -329,14 +328,29 @@ KernelArguments::Item KernelArguments::host_array(nb::handle object, size_t para
     return item;
 }
 
+KernelArguments::Item KernelArguments::record(nb::handle object, size_t parameter, bool copy_in,
+                                              bool copy_out) {
+    Item item = host_array(object, parameter, copy_in, copy_out);
+    if (!item.type || item.type->kind != TypeKind::Array ||
+        item.type->element->kind != TypeKind::Record)
+        core::throw_error(core::ErrorKind::TypeMismatch,
+                          "kernel argument {}: a record with fields is expected", parameter);
+    // NumPy calls the memory of a scalar read-only, and yet assigns to fields there.
+    arrays_[item.index].copy_out = copy_out;
+    item.type = item.type->element;
+    item.source = Item::Source::Record;
+    return item;
+}
+
 // What Python has to look at: hints, named tuples, enumerations, records, foreign device arrays.
 KernelArguments::Item KernelArguments::other(nb::handle object, size_t parameter) {
     nb::object converted = convert_.attr("convert")(object);
     nb::tuple parts = nb::cast<nb::tuple>(converted);
     std::string kind = nb::cast<std::string>(parts[0]);
     if (kind == "hint") {
-        Item item =
-            host_array(parts[1], parameter, nb::cast<bool>(parts[2]), nb::cast<bool>(parts[3]));
+        bool in = nb::cast<bool>(parts[2]), out = nb::cast<bool>(parts[3]);
+        Item item = route_of(parts[1]).record ? record(parts[1], parameter, in, out)
+                                              : host_array(parts[1], parameter, in, out);
         return item.type ? item : convert(parts[1], parameter);
     }
     if (kind == "bytes") {
@@ -375,6 +389,11 @@ void* KernelArguments::keep(const void* bytes, size_t nbytes, size_t align) {
 void KernelArguments::pack(const std::vector<TypeRef>& parameters) {
     pointers_.reserve(parameters.size() + 2);
     for (size_t i = 0; i < parameters.size(); ++i) {
+        if (top_[i].source == Item::Source::Record && parameters[i] == top_[i].type) {
+            core::DevicePtr address = arrays_[top_[i].index].address;
+            pointers_.push_back(keep(&address, sizeof address, alignof(core::DevicePtr)));
+            continue;
+        }
         jit::Layout layout = jit::layout_of(parameters[i]);
         auto* place =
             static_cast<uint8_t*>(keep(nullptr, layout.size, std::max<size_t>(layout.align, 1)));
@@ -444,6 +463,10 @@ void KernelArguments::write(const Item& item, TypeRef type, uint8_t* out) const 
             std::memcpy(out, bytes, static_cast<size_t>(size));
             return;
         }
+        case Item::Source::Record:  // inside a tuple: by value
+            if (type != item.type) mismatch();
+            std::memcpy(out, arrays_[item.index].host->data(), static_cast<size_t>(type->nbytes));
+            return;
         case Item::Source::Tuple: {
             if (type->kind != TypeKind::Tuple || type->items.size() != item.count) mismatch();
             size_t at = 0;

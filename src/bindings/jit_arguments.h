@@ -83,6 +83,7 @@ class KernelArguments {
             Array,
             Tuple,
             Bytes,
+            Record,
             None
         } source = Source::None;
         union {
@@ -98,6 +99,8 @@ class KernelArguments {
     Item convert(nb::handle object, size_t parameter);
     Item array(nb::handle object, size_t parameter);
     Item host_array(nb::handle object, size_t parameter, bool copy_in, bool copy_out);
+    // A NumPy record: kernels get the address of its bytes, and write there.
+    Item record(nb::handle object, size_t parameter, bool copy_in, bool copy_out);
     Item other(nb::handle object, size_t parameter);
     void write(const Item& item, jit::TypeRef type, uint8_t* out) const;
     void write_array(const ArrayArgument& array, jit::TypeRef type, uint8_t* out) const;

@@ -60,6 +60,19 @@ class Staging {
         }
     }
 
+    // Where host memory is used in place: what the kernel writes and nobody wants back goes to a
+    // copy.
+    void protect() {
+        for (ArrayArgument& a : arrays_) {
+            size_t nbytes = a.host && !a.copy_out && written_by_kernel(a) ? a.host->nbytes() : 0;
+            if (nbytes == 0) continue;
+            a.staged = core::Buffer::allocate(stream_, nbytes);
+            a.address = a.staged->address();
+            if (a.copy_in)
+                core::copy_to_device(*a.staged, 0, a.host->data(), nbytes, stream_, true);
+        }
+    }
+
     void copy_out() {
         bool any = false;
         for (ArrayArgument& a : arrays_) any |= a.host && written(a);
@@ -82,8 +95,10 @@ class Staging {
         }
     }
 
-    bool written(const ArrayArgument& a) const {
-        return a.copy_out && (writes_ >> std::min<size_t>(a.parameter, 63) & 1);
+    bool written(const ArrayArgument& a) const { return a.copy_out && written_by_kernel(a); }
+
+    bool written_by_kernel(const ArrayArgument& a) const {
+        return writes_ >> std::min<size_t>(a.parameter, 63) & 1;
     }
 
   private:
@@ -131,7 +146,10 @@ void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple)
             variant->function->name(), arguments.types().size(), variant->parameters.size());
     config.cooperative |= variant->cooperative;
     Staging staging(arguments.arrays(), variant->writes, config.stream);
-    if (!place) staging.copy_in();
+    if (place)
+        staging.protect();
+    else
+        staging.copy_in();
     arguments.pack(variant->parameters);
     core::BufferPtr failure;
     if (variant->raises) {

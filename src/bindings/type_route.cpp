@@ -77,6 +77,7 @@ bool numpy_route(nb::handle type, TypeRoute& result) {
             break;
         case 'V':
             result.route = Route::Bytes;
+            result.record = true;
             break;
         default:
             result.route = Route::Refuse;

@@ -37,6 +37,7 @@ struct TypeRoute {
     PyObject* type = nullptr;  // kept alive: its address is the key
     Route route = Route::Refuse;
     uint8_t size = 0;       // of NumPy scalars
+    bool record = false;    // with Route::Bytes: numpy.void or a subclass
     const char* name = "";  // for messages; lives as long as the process
 };
 

@@ -373,19 +373,27 @@ Value Compiler::call_method(const Value& bound, Arguments& args) {
         else
             extents = {shape};
         std::string text, known = "1";
-        for (const Value& v : extents) {
+        for (Value& v : extents) {
             if (!v.type->integer()) typing(node, "reshape() takes integers");
-            if (!v.integer_constant() || *v.integer_constant() != -1)
-                known += fmt::format(" * (long long)({})", v.code);
+            if (v.integer_constant()) {
+                if (*v.integer_constant() != -1) known += fmt::format(" * (long long)({})", v.code);
+                continue;
+            }
+            v = spill(v);
+            known += fmt::format(" * ((long long)({0}) == -1 ? 1LL : (long long)({0}))", v.code);
         }
         TypeRef to = types::array(self.type->element, static_cast<int>(extents.size()), 'C',
                                   self.type->readonly, self.type->narrow);
         const char* index = to->narrow ? "int" : "long long";
         for (const Value& v : extents) {
-            bool rest = v.integer_constant() && *v.integer_constant() == -1;
-            text +=
-                fmt::format("{}({})({})", text.empty() ? "" : ", ", index,
-                            rest ? fmt::format("tl::count({}) / ({})", self.code, known) : v.code);
+            std::string rest = fmt::format("tl::count({}) / ({})", self.code, known);
+            std::string extent = v.code;
+            if (!v.integer_constant())
+                extent =
+                    fmt::format("((long long)({0}) == -1 ? {1} : (long long)({0}))", v.code, rest);
+            else if (*v.integer_constant() == -1)
+                extent = rest;
+            text += fmt::format("{}({})({})", text.empty() ? "" : ", ", index, extent);
         }
         Value v = make(to, fmt::format("{}{{{}.data, {{{}}}}}", cuda_type(to), self.code, text));
         v.origin = self.origin;

@@ -223,12 +223,7 @@ void Compiler::run() {
             }
             std::string cuda = variable(name, argument.type);
             declared_.pop_back();
-            if (argument.is(TypeKind::Record) && kernel_) {
-                add(fmt::format("tl::Bytes<{}> p{}", argument.type->nbytes, i));
-                prologue += fmt::format(" unsigned char* {} = p{}.data;", cuda, i);
-            } else {
-                add(fmt::format("{} {}", cuda_type(argument.type), cuda));
-            }
+            add(fmt::format("{} {}", cuda_type(argument.type), cuda));
         }
         if (std::string hidden = program_.hidden_parameters(kernel_); !hidden.empty()) add(hidden);
         if (program_.raises && kernel_) prologue += " bool tl_raised = false;";

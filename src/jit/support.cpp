@@ -89,7 +89,7 @@ template <class T> __device__ inline T integer_power(T x, long long n) {
     T r = raised(x, m);
     return n < 0 ? (T)1 / r : r;
 }
-template <class T> __device__ __forceinline__ T absolute(T x) { return x < 0 ? (T)-x : x; }
+template <class T> __device__ __forceinline__ T absolute(T x) { return x < (T)0 ? (T)-x : x; }
 __device__ __forceinline__ float absolute(float x) { return fabsf(x); }
 __device__ __forceinline__ double absolute(double x) { return fabs(x); }
 template <class T> __device__ __forceinline__ T magnitude(T x) { return x < 0 ? (T)-x : x; }

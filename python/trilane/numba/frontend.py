@@ -16,6 +16,7 @@ from typing import Any
 
 from trilane.numba import resolve
 from trilane.numba.core.errors import TypingError, UnsupportedError
+from trilane.numba.exec_source import recorded_texts, start_recording
 
 __all__ = ["Unit", "build_unit"]
 
@@ -37,6 +38,8 @@ _NOT_IN_KERNELS = {
     ast.DictComp: "a dict comprehension", ast.GeneratorExp: "a generator expression",
     ast.Dict: "a dict", ast.Set: "a set", ast.List: "a list",
 }  # fmt: skip
+
+start_recording()
 
 
 class Unit:
@@ -126,7 +129,11 @@ def _source_lines(function: FunctionType) -> tuple[list[str], int, str]:
 
 
 def _recovered_source(code: CodeType) -> list[str]:
-    """Text of a function made by exec: some frame of the caller often still holds it."""
+    """Text of a function made by exec, as recorded, or as a frame of the caller still holds it."""
+    for text in recorded_texts(code):
+        found = _matching_text(text, code)
+        if found:
+            return found
     frame = inspect.currentframe()
     while frame is not None:
         for value in [*frame.f_locals.values(), *frame.f_code.co_consts]:

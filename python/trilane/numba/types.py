@@ -28,9 +28,10 @@ class Type:
     ``float32[:]`` is an array type, ``void(float32[:], int32)`` a signature.
     """
 
-    def __init__(self, name: str, code: str) -> None:
+    def __init__(self, name: str, code: str = "") -> None:
         self.name = name
-        self.code = code
+        # A type of the user's own has no code: a kernel with it is refused by its name.
+        self.code = code or name
 
     def __repr__(self) -> str:
         return self.name
@@ -111,6 +112,11 @@ class Float(Number):
 
 class Complex(Number):
     """A complex number."""
+
+    @property
+    def underlying_float(self) -> Type:
+        """The type of its real part."""
+        return float32 if self.bitwidth == 64 else float64
 
 
 class Boolean(Number):
@@ -330,6 +336,13 @@ u8 = uint = uintp = ulong = ulonglong = size_t = uint64
 f2, f4, f8 = float16, float32, float64
 float_ = double = float64
 c8, c16 = complex64, complex128
+
+signed_domain = frozenset([int8, int16, int32, int64])
+unsigned_domain = frozenset([uint8, uint16, uint32, uint64])
+integer_domain = signed_domain | unsigned_domain
+real_domain = frozenset([float32, float64])
+complex_domain = frozenset([complex64, complex128])
+number_domain = real_domain | integer_domain | complex_domain
 
 _BY_DTYPE = {t.dtype: t for t in (
     boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64,

@@ -8,6 +8,8 @@ from trilane.numba.cuda import (
     compiler,
     config,
     errors,
+    fp16,
+    launchconfig,
     libdevice,
     random,
     types,
@@ -56,7 +58,18 @@ from trilane.numba.cuda.api import (
     synchronize,
     to_device,
 )  # fmt: skip
+from trilane.numba.cuda.cudadrv.devices import require_context
 from trilane.numba.cuda.cudadrv.error import CudaSupportError
+from trilane.numba.cuda.cudadrv.linkable_code import (
+    LTOIR,
+    Archive,
+    Cubin,
+    CUSource,
+    Fatbin,
+    LinkableCode,
+    Object,
+    PTXSource,
+)  # fmt: skip
 from trilane.numba.cuda.devicearray import DeviceNDArray
 from trilane.numba.cuda.dispatcher import CUDADispatcher, compile_cuda, declare_device, jit
 from trilane.numba.cuda.hints import In, InOut, Out
@@ -152,5 +165,6 @@ __all__ = [name for name in dir() if not name.startswith("_") and name != "annot
 
 __getattr__ = absent_attributes(
     __name__,
+    "BaseCUDAMemoryManager HostOnlyCUDAMemoryManager GetIpcHandleMixin MemoryPointer "
     "compile compile_all compile_for_current_device compile_ptx compile_ptx_for_current_device",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ __all__ = [
     "is_cuda_ndarray", "verify_cuda_ndarray_interface",
 ]  # fmt: skip
 
-_NOT_CONTIGUOUS = (
+errmsg_contiguous_buffer = (
     "Array contains non-contiguous buffer and cannot be transferred as a single memory region. "
     "Please ensure contiguous buffer with numpy .ascontiguousarray()"
 )
@@ -127,9 +128,12 @@ class DeviceNDArray(_array.ndarray):
             source = as_cuda_array(ary)
         with _on(stream), translated():
             if source is not None:
+                _check_contiguous(self)
+                _check_contiguous(source)
                 _check_compatible(self, source)
                 _array.copyto(self, source, casting="no")
                 return
+            _check_contiguous(self)
             host = np.array(ary, order="C" if self.c_contiguous else "F", subok=True, copy=None)
             _check_compatible(self, host)
             if self.c_contiguous or self.f_contiguous:
@@ -168,8 +172,10 @@ class DeviceNDArray(_array.ndarray):
 
     def view(self, dtype: Any = None) -> DeviceNDArray:
         """The same memory, of another dtype if given."""
-        with translated():
+        try:
             return super().view(self.dtype if dtype is None else np.dtype(dtype))
+        except _core.TrilaneError as error:
+            raise ValueError(str(error)) from None
 
     def transpose(self, axes: Any = None) -> DeviceNDArray:
         """With the axes reversed: a view."""
@@ -225,6 +231,8 @@ class DeviceNDArray(_array.ndarray):
             super().__setitem__(key, value)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        if copy is False:
+            raise ValueError("`copy=False` is not supported: device memory is copied to the host")
         host = self.copy_to_host()
         return host.astype(dtype) if dtype is not None else host
 
@@ -262,6 +270,13 @@ class _on:  # noqa: N801
             _core.set_current_stream(self.previous)
 
 
+def _check_contiguous(one: Any) -> None:
+    """One range of memory is copied: neither gaps nor another order are possible."""
+    core = array_core(one)
+    if not (is_contiguous(core) or is_contiguous(core.T)):
+        raise ValueError(errmsg_contiguous_buffer)
+
+
 def _check_compatible(one: Any, two: Any) -> None:
     squeezed_one, squeezed_two = (tuple(n for n in a.shape if n != 1) for a in (one, two))
     if one.dtype != two.dtype:
@@ -288,7 +303,10 @@ def new_array(
     shape: Any, dtype: Any, strides: Any = None, order: str = "C", stream: Any = 0
 ) -> DeviceNDArray:
     """Memory that is not initialised."""
-    shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    if isinstance(shape, (int, np.integer)):
+        shape = (int(shape),)
+    else:
+        shape = tuple(operator.index(n) for n in shape)
     with _on(stream), translated():
         if strides is not None:
             strides = (strides,) if isinstance(strides, int) else tuple(strides)
@@ -374,10 +392,46 @@ def auto_device(
         return as_cuda_array(obj), False
     host = np.array(obj, copy=None, subok=True)
     if not (host.flags.c_contiguous or host.flags.f_contiguous):
-        raise ValueError(_NOT_CONTIGUOUS)
+        raise ValueError(errmsg_contiguous_buffer)
     order = "C" if host.flags.c_contiguous else "F"
     made = new_array(host.shape, host.dtype, order=order, stream=stream)
     if copy and host.size:
         with _on(stream), translated():
             made.set(host)
     return made, True
+
+
+def from_array_like(ary: Any, stream: Any = 0, gpu_data: Any = None) -> DeviceNDArray:
+    """Memory of the shape, the strides and the dtype of `ary`; not initialised.
+
+    Raises
+    ------
+    NotImplementedError
+        `gpu_data` is given: memory of one's own is wrapped by `cuda.as_cuda_array`.
+    """
+    if gpu_data is not None:
+        raise NotImplementedError(
+            "from_array_like: gpu_data: wrap memory by an object with __cuda_array_interface__"
+        )
+    return new_array(ary.shape, ary.dtype, strides=ary.strides, stream=stream)
+
+
+def array_core(ary: Any) -> Any:
+    """`ary` without the repetition of dimensions of stride 0: what has to be transferred."""
+    if not ary.strides or not ary.size:
+        return ary
+    return ary[tuple(0 if stride == 0 else slice(None) for stride in ary.strides)]
+
+
+def is_contiguous(ary: Any) -> bool:
+    """Whether the elements follow each other in memory in C order.
+
+    Dimensions of stride 0 (made by broadcasting) do not count.
+    """
+    core = array_core(ary)
+    step = core.dtype.itemsize
+    for extent, stride in zip(core.shape[::-1], core.strides[::-1], strict=True):
+        if extent > 1 and stride != step:
+            return False
+        step *= extent
+    return True

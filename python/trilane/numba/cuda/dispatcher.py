@@ -19,6 +19,7 @@ from trilane import _core
 from trilane.numba import types
 from trilane.numba.cuda.cudadrv.driver import core_stream
 from trilane.numba.cuda.cudadrv.error import as_api_error
+from trilane.numba.cuda.cudadrv.linkable_code import CUSource, LinkableCode
 from trilane.numba.cuda.devicearray import as_cuda_array
 from trilane.numba.cuda.hints import ArgHint
 from trilane.numba.frontend import build_unit
@@ -76,6 +77,7 @@ class CUDADispatcher:
         self.inline_mode = targetoptions.get("inline", "never")
         self.overloads: dict[Any, Any] = {}
         self.specialized = False
+        self._extensions: list[Any] = list(targetoptions.get("extensions") or ())
         self._dispatcher = _jit.Dispatcher(self)
         self._configured: dict[Any, ForwardConfigured] = {}
         self._sources: dict[tuple[str, ...], Any] = {}
@@ -139,8 +141,6 @@ class CUDADispatcher:
             return ("value", value.value)
         if isinstance(value, np.void):
             return ("bytes", types.from_dtype(value.dtype).code, value.tobytes())
-        for extension in self.targetoptions.get("extensions") or ():
-            _, value = extension.prepare_args(types.typeof(value), value, stream=0, retr=[])
         if hasattr(value, "__trilane_array__") or hasattr(value, "__cuda_array_interface__"):
             return ("array", as_cuda_array(value))
         raise TypeError(f"Cannot determine Numba type of {type(value)}")
@@ -315,7 +315,7 @@ class CUDADispatcher:
 
     @property
     def extensions(self) -> Any:
-        return self.targetoptions.get("extensions") or []
+        return self._extensions
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self.__call__, instance)
@@ -329,6 +329,13 @@ class CUDADispatcher:
 
 def _rebuild(py_func: Any, targetoptions: dict[str, Any], signatures: list[Any]) -> CUDADispatcher:
     return CUDADispatcher(py_func, targetoptions, signatures)
+
+
+def _type_or_none(value: Any) -> Any:
+    try:
+        return types.typeof(value)
+    except (TypeError, NotImplementedError):
+        return None
 
 
 class ForwardConfigured:
@@ -347,10 +354,32 @@ class ForwardConfigured:
         """Launch with `args`; NumPy arrays travel to the device and, if written, back."""
         if kwargs:
             args = _bound(self.dispatcher.py_func, args, kwargs)
+        if self.dispatcher._extensions:
+            return self._extended(args)
         try:
             self._call(*args)
         except _core.TrilaneError as error:
             raise self._explained(error, args) from None
+
+    def _extended(self, args: tuple[Any, ...]) -> None:
+        """Launch with what the extensions make of the arguments, and do then what they ask for."""
+        retrievals: list[Any] = []
+        prepared = []
+        for value in args:
+            kind = None
+            for extension in reversed(self.dispatcher._extensions):
+                if kind is None:
+                    kind = _type_or_none(value)
+                kind, value = extension.prepare_args(
+                    kind, value, stream=self.stream or 0, retr=retrievals
+                )
+            prepared.append(value)
+        try:
+            self._call(*prepared)
+        except _core.TrilaneError as error:
+            raise self._explained(error, tuple(prepared)) from None
+        for retrieve in retrievals:
+            retrieve()
 
     def _explained(self, error: _core.TrilaneError, args: tuple[Any, ...]) -> Exception:
         code = self.dispatcher.py_func.__code__
@@ -454,14 +483,17 @@ _KNOWN_OPTIONS = {
 
 def _link_texts(link: Any) -> list[str]:
     texts = []
-    for item in [link] if isinstance(link, str) else list(link or ()):
-        if isinstance(item, str) and item.endswith(".cu"):
-            with open(item) as stream:
-                texts.append(stream.read())
-        else:
+    for item in [link] if isinstance(link, (str, LinkableCode)) else list(link or ()):
+        code = LinkableCode.from_path_or_obj(item)
+        if not isinstance(code, CUSource):
             raise NotImplementedError(
-                f"cuda.jit(link=...): only CUDA C++ files (.cu) can be linked, got {item!r}"
+                f"cuda.jit(link=...): only CUDA C++ can be linked, got {code.name} "
+                f"({type(code).__name__})"
             )
+        if code.setup_callback is not None or code.teardown_callback is not None:
+            raise NotImplementedError("cuda.jit(link=...): callbacks of modules are not there yet")
+        data = code.data
+        texts.append(data.decode() if isinstance(data, bytes) else data)
     return texts
 
 

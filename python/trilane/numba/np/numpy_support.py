@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from trilane.numba.absent import absent_attributes
 from trilane.numba.types import Array, NestedArray, Record, Type, from_dtype, typeof
 
 __all__ = [
@@ -52,3 +53,6 @@ def is_contiguous(array: np.ndarray) -> bool:
 
 def is_fortran(array: np.ndarray) -> bool:
     return bool(array.flags.f_contiguous)
+
+
+__getattr__ = absent_attributes(__name__, "carray farray")

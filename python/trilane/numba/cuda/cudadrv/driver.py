@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trilane import _core
+from trilane.numba.absent import absent_attributes
 from trilane.numba.cuda.cudadrv.enums import DEVICE_ATTRIBUTES
 from trilane.numba.cuda.cudadrv.error import (
     CudaAPIError,
@@ -292,5 +293,28 @@ class _Driver:
 driver = _Driver()
 
 
+def host_memory_extents(obj: Any) -> tuple[int, int]:
+    """Address of the first byte of host memory, and of the one behind the last."""
+    import numpy as np
+
+    host = np.asarray(obj)
+    if not (host.flags.c_contiguous or host.flags.f_contiguous):
+        raise ValueError("host_memory_extents: the array is not contiguous")
+    return host.ctypes.data, host.ctypes.data + host.nbytes
+
+
+def host_memory_size(obj: Any) -> int:
+    """Bytes of a contiguous buffer of the host."""
+    return memoryview(obj).nbytes
+
+
 def _have_nvjitlink() -> bool:
     return False
+
+
+__getattr__ = absent_attributes(
+    __name__,
+    "AutoFreePointer MemoryPointer _Linker _to_core_stream device_memory_size device_memset "
+    "device_to_device device_to_host host_to_device "
+    "is_device_memory launch_kernel require_device_memory",
+)

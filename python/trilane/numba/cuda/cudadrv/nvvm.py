@@ -6,5 +6,5 @@ from trilane.numba.absent import absent_attributes
 
 __getattr__ = absent_attributes(
     __name__,
-    "LibDevice NVVM compile_ir",
+    "LibDevice NVVM compile_ir nvvmError CompilationUnit get_arch_option",
 )

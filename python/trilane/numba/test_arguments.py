@@ -1,0 +1,167 @@
+"""Arguments of launches: hints, records, half-precision numbers, functions that no file holds."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from trilane.numba import cuda
+from trilane.numba.core.errors import TypingError
+from trilane.numba.cuda.args import wrap_arg
+from trilane.numba.cuda.cudadrv import devicearray
+from trilane.numba.cuda.cudadrv.linkable_code import CUSource, LinkableCode
+from trilane.numba.cuda.kernels.transpose import transpose
+
+RECORD = np.dtype([("a", np.int32), ("b", np.float64, (2,))], align=True)
+
+
+@cuda.jit
+def add_one(a):
+    i = cuda.grid(1)
+    if i < a.shape[0]:
+        a[i] += 1
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_in_leaves_the_host_array_alone(step):
+    a = np.arange(8.0)
+    add_one[1, 8](cuda.In(a[::step]))
+    assert a.tolist() == list(range(8))
+    add_one[1, 8](cuda.InOut(a[::step]))
+    assert a[::step].tolist() == [v + 1 for v in range(0, 8, step)]
+
+
+def test_extensions_prepare_arguments():
+    class TakeIn:
+        def prepare_args(self, ty, value, **kwargs):
+            return ty, wrap_arg(value, default=cuda.In)
+
+    @cuda.jit
+    def kernel(a):
+        a[0] = 3
+
+    kernel.extensions.append(TakeIn())
+    a = np.zeros(1)
+    kernel[1, 1](a)
+    assert a[0] == 0
+
+
+def test_records_are_read_and_written_where_they_are():
+    @cuda.jit
+    def kernel(r, factor):
+        r.a = r.a * factor
+        r.b[1] = r.b[0] + factor
+
+    whole = np.zeros(2, RECORD)
+    whole[1] = (7, (1.5, 0))
+    kernel[1, 1](whole[1], 3)
+    assert whole[1]["a"] == 21 and whole[1]["b"].tolist() == [1.5, 4.5]
+    assert whole[0]["a"] == 0
+    kernel[1, 1](cuda.In(whole[1]), 3)
+    assert whole[1]["a"] == 21
+
+
+def test_half_precision_scalars_and_functions():
+    @cuda.jit
+    def kernel(out, a, b):
+        out[0] = cuda.fp16.hfma(a, b, a)
+        out[1] = cuda.fp16.hmax(a, b)
+        out[2] = cuda.fp16.hsqrt(b)
+        out[3] = cuda.fp16.hrint(a)
+        out[4] = abs(cuda.fp16.hneg(b))
+        out[5] = cuda.fp16.hmin(a, cuda.fp16.hlog(cuda.fp16.hneg(b)))
+        out[6] = a < b and cuda.fp16.hlt(a, b)
+
+    out = np.zeros(7, np.float16)
+    a, b = np.float16(2.5), np.float16(3.25)
+    kernel[1, 1](out, a, b)
+    assert out[:5].tolist() == [
+        float(np.float16(2.5 * 3.25 + 2.5)), 3.25, float(np.float16(math.sqrt(3.25))), 2.0, 3.25,
+    ]  # fmt: skip
+    assert out[5] == a and out[6] == 1
+
+
+def test_reshape_finds_an_extent_that_is_known_when_running():
+    @cuda.jit
+    def kernel(a, out, n):
+        b = a.reshape((n, 2))
+        out[0], out[1], out[2] = b.shape[0], b.shape[1], b[1, 0]
+
+    out = np.zeros(3, np.int64)
+    kernel[1, 1](np.arange(6), out, -1)
+    assert out.tolist() == [3, 2, 2]
+
+
+def made_by_exec(expression):
+    """The text is gone when this returns."""
+    scope = {"cuda": cuda}
+    exec(f"def kernel(out):\n    out[0] = {expression}\n", scope)
+    return cuda.jit(scope["kernel"])
+
+
+def test_functions_made_by_exec():
+    kernels = [made_by_exec("1 + 2"), made_by_exec("cuda.grid(1) + 5")]
+    out = np.zeros(1)
+    for kernel, expected in zip(kernels, [3, 5], strict=True):
+        kernel[1, 1](out)
+        assert out[0] == expected
+
+
+def test_functions_given_to_the_interpreter():
+    program = (
+        "from trilane.numba import cuda\n@cuda.jit\ndef hello(): print('hello', cuda.grid(1))\n"
+        "hello[1, 1]()\ncuda.synchronize()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "hello 0", done.stderr
+
+
+def test_contiguity():
+    for shape, order in (((2, 3), "C"), ((2, 3), "F"), ((1, 3), "F"), ((0, 3), "C")):
+        a = cuda.to_device(np.zeros(shape, order=order))
+        assert devicearray.is_contiguous(a) == a.flags["C_CONTIGUOUS"]
+    a = cuda.to_device(np.zeros((4, 6)))
+    with pytest.raises(ValueError, match="non-contiguous"):
+        a[:, 2].copy_to_device(np.zeros(4))
+
+
+def test_absent_parts_are_refused_by_name():
+    with pytest.raises(NotImplementedError, match="numba.cuda.compile_ptx"):
+        cuda.compile_ptx(lambda: 0, ())
+    with pytest.raises(AttributeError, match="no_such_name"):
+        cuda.no_such_name  # noqa: B018
+
+
+def test_types_of_ones_own_are_refused_in_kernels():
+    class Mine(cuda.types.Type):
+        def __init__(self):
+            super().__init__(name="Mine")
+
+    mine = Mine()
+
+    @cuda.jit
+    def kernel(out):
+        box = cuda.local.array(1, mine)
+        out[0] = box.shape[0]
+
+    with pytest.raises((TypingError, TypeError), match="Mine"):
+        kernel[1, 1](np.zeros(1))
+
+
+def test_linkable_code(tmp_path):
+    (tmp_path / "f.cu").write_text("__device__ int f();")
+    code = LinkableCode.from_path(str(tmp_path / "f.cu"))
+    assert isinstance(code, CUSource) and code.data == "__device__ int f();"
+    with pytest.raises(RuntimeError, match="no extension"):
+        LinkableCode.from_path("f")
+    with pytest.raises(NotImplementedError, match="CUDA C\\+\\+"):
+        cuda.jit(lambda: None, link=[cuda.Cubin(b"")])
+
+
+def test_transpose():
+    a = np.arange(6.0).reshape(2, 3)
+    assert transpose(cuda.to_device(a)).copy_to_host().tolist() == (a.T.tolist())
