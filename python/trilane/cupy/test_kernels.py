@@ -184,3 +184,20 @@ def test_raw_kernel_float_parameter_takes_python_float():
     x = cp.zeros(2, "f")
     kernel((1,), (2,), (x, 0.5))
     assert x.get().tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: cp.ElementwiseKernel("T x", "T z", "z = wrong(x)", "user_map"),
+        lambda: cp.ReductionKernel("T x", "T z", "wrong(x)", "a + b", "z = a", "0", "user_sum"),
+    ],
+    ids=["elementwise", "reduction"],
+)
+def test_text_that_does_not_compile_raises_compile_exception(make):
+    with pytest.raises(cp.cuda.compiler.CompileException) as caught:
+        make()(cp.zeros(2))
+    text = str(caught.value)
+    assert "wrong" in text and "^" in text
+    first = text.splitlines()[0]
+    assert text.count(first) == 1

@@ -126,5 +126,16 @@ def collapse(
 
 
 def compile_function(source: str, name: str, options: tuple[str, ...]) -> _core.Function:
-    """Compile for the current device, through the core's cache, and look the kernel up."""
-    return _core.Module.compile(source, options, file_name=f"{name}.cu").function(name)
+    """Compile for the current device, through the core's cache, and look the kernel up.
+
+    Raises
+    ------
+    CompileException
+        With the compiler's text: what users wrote into a kernel does not compile.
+    """
+    try:
+        return _core.Module.compile(source, options, file_name=f"{name}.cu").function(name)
+    except _core.CompileError as error:
+        from trilane.cupy.cuda._errors import CompileException
+
+        raise CompileException.from_core(error, source, name, options, "nvrtc") from None

@@ -99,10 +99,7 @@ class CompileException(Exception):
     @classmethod
     def from_core(cls, error, source: str, name: str, options, backend: str) -> CompileException:
         """Make one of the core's compile error."""
-        text = str(error)
-        if error.detail and error.detail not in text:
-            text += "\n" + error.detail
-        return cls(text, source, name, options, backend)
+        return cls(error.detail or str(error), source, name, options, backend)
 
     def __str__(self) -> str:
         return self._msg
