@@ -127,7 +127,8 @@ def test_take_put():
     for mode in ("wrap", "clip"):
         same(d.take(ta.from_host(far), axis=1, mode=mode), x.take(far, axis=1, mode=mode))
     with pytest.raises(IndexError):
-        ta.take(d, ta.from_host(far), axis=1)  # the method is the face's where it is loaded: it wraps
+        # The method is the face's where that is loaded, and wraps.
+        ta.take(d, ta.from_host(far), axis=1)
     d.put(ta.from_host(np.array([0, 50, -1])), ta.from_host(np.array([7, 8])))
     x.put([0, 50, -1], [7, 8])
     same(d, x)
