@@ -11,6 +11,7 @@ _ERRORS = (
     "OutOfMemoryError",
     "CompileError",
     "LaunchError",
+    "KernelFaultError",
     "DeviceError",
     "CheckError",
     "NotFoundError",

@@ -19,6 +19,8 @@ struct ErrorClass {
 constexpr size_t kKindCount = static_cast<size_t>(core::ErrorKind::Internal) + 1;
 // Alive until the process ends: translators run as long as the interpreter does.
 std::array<PyObject*, kKindCount> classes{};
+// By kind, what a face made of the errors that leave the bindings unseen by it; null: nothing.
+std::array<PyObject*, kKindCount> faces{};
 
 PyObject* new_class(const char* name, const char* doc, PyObject* bases) {
     std::string qualified = std::string("trilane.") + name;
@@ -58,10 +60,33 @@ void raise_core_error(const core::Error& error) {
             PyUnicode_DecodeUTF8(s.data(), static_cast<Py_ssize_t>(s.size()), "replace"));
     };
     nb::object value = nb::handle(type)(text(error.message()));
-    value.attr("kind") = core::kind_name(error.kind());
+    value.attr("message") = text(error.message());
     value.attr("detail") = text(error.detail());
-    PyErr_SetObject(type, value.ptr());
+    if (error.kind() == core::ErrorKind::KernelFault) {
+        const core::FaultNames& names = core::fault_names(error.fault());
+        value.attr("code") = static_cast<int>(names.code);
+        value.attr("driver_name") = names.driver_name;
+        value.attr("runtime_name") = names.runtime_name;
+        value.attr("fault_text") = names.text;
+    }
+    if (PyObject* face = faces[static_cast<size_t>(error.kind())]) value = nb::handle(face)(value);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr())), value.ptr());
 }
+
+namespace {
+
+void set_error_face(const std::string& kind, const nb::object& function) {
+    for (size_t i = 0; i < kKindCount; ++i) {
+        if (kind != core::kind_name(static_cast<core::ErrorKind>(i))) continue;
+        Py_XDECREF(faces[i]);
+        faces[i] = function.is_none() ? nullptr : nb::object(function).release().ptr();
+        return;
+    }
+    core::throw_error(core::ErrorKind::InvalidArgument, "set_error_face: no such kind: got '{}'",
+                      kind);
+}
+
+}  // namespace
 
 void bind_errors(nb::module_& m) {
     using core::ErrorKind;
@@ -75,7 +100,10 @@ void bind_errors(nb::module_& m) {
         {ErrorKind::CompileError, "CompileError", PyExc_RuntimeError,
          "A program was refused; ``detail`` holds the compiler's text."},
         {ErrorKind::LaunchError, "LaunchError", PyExc_RuntimeError,
-         "A launch was refused, or the kernel failed."},
+         "The configuration of a launch was refused; nothing ran."},
+        {ErrorKind::KernelFault, "KernelFaultError", PyExc_RuntimeError,
+         "A running kernel died. ``code`` is CUDA's number of the fault, ``driver_name`` and "
+         "``runtime_name`` are its names there, ``fault_text`` its description."},
         {ErrorKind::DeviceError, "DeviceError", PyExc_RuntimeError, "A driver call failed."},
         {ErrorKind::CheckError, "CheckError", PyExc_RuntimeError,
          "The checks of the cpu device found a fault."},
@@ -88,12 +116,15 @@ void bind_errors(nb::module_& m) {
         {ErrorKind::Internal, "InternalError", PyExc_RuntimeError,
          "A check of Trilane itself failed: please report it."},
     };
-    PyObject* base = new_class("TrilaneError",
-                               "Base of all errors of Trilane. ``kind`` names the kind, ``detail`` "
-                               "holds long text that belongs to it, such as a compiler's.",
-                               PyExc_Exception);
+    PyObject* base =
+        new_class("TrilaneError",
+                  "Base of all errors of Trilane. ``kind`` names the kind, ``message`` is "
+                  "the core's text, ``detail`` holds long text that belongs to it, "
+                  "such as a compiler's.",
+                  PyExc_Exception);
     nb::handle base_handle(base);
     base_handle.attr("kind") = "";
+    base_handle.attr("message") = "";
     base_handle.attr("detail") = "";
     m.attr("TrilaneError") = base_handle;
     for (const ErrorClass& row : table) {
@@ -103,7 +134,14 @@ void bind_errors(nb::module_& m) {
         classes[static_cast<size_t>(row.kind)] = type;
         m.attr(row.name) = nb::handle(type);
     }
+    nb::handle fault(classes[static_cast<size_t>(ErrorKind::KernelFault)]);
+    fault.attr("code") = 0;
+    for (const char* name : {"driver_name", "runtime_name", "fault_text"}) fault.attr(name) = "";
     nb::register_exception_translator(translate);
+    m.def("set_error_face", set_error_face, nb::arg("kind"), nb::arg("function").none(),
+          "What to raise in place of the core's errors of a kind: `function(error)` gives an "
+          "exception, which stays an instance of the error's class so that other faces know it. "
+          "None: the errors themselves.");
 }
 
 }  // namespace trilane::bindings

@@ -4,6 +4,41 @@
 #include <cstdio>
 
 namespace trilane::core {
+namespace {
+
+constexpr FaultNames kFaults[] = {
+    {FaultCode::LaunchFailure, "CUDA_ERROR_LAUNCH_FAILED", "cudaErrorLaunchFailure",
+     "unspecified launch failure"},
+    {FaultCode::IllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS", "cudaErrorIllegalAddress",
+     "an illegal memory access was encountered"},
+    {FaultCode::LaunchTimeout, "CUDA_ERROR_LAUNCH_TIMEOUT", "cudaErrorLaunchTimeout",
+     "the launch timed out and was terminated"},
+    {FaultCode::Assert, "CUDA_ERROR_ASSERT", "cudaErrorAssert", "device-side assert triggered"},
+    {FaultCode::StackError, "CUDA_ERROR_HARDWARE_STACK_ERROR", "cudaErrorHardwareStackError",
+     "hardware stack error"},
+    {FaultCode::IllegalInstruction, "CUDA_ERROR_ILLEGAL_INSTRUCTION", "cudaErrorIllegalInstruction",
+     "an illegal instruction was encountered"},
+    {FaultCode::MisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS", "cudaErrorMisalignedAddress",
+     "misaligned address"},
+    {FaultCode::InvalidAddressSpace, "CUDA_ERROR_INVALID_ADDRESS_SPACE",
+     "cudaErrorInvalidAddressSpace", "operation not supported on global/shared address space"},
+    {FaultCode::InvalidPc, "CUDA_ERROR_INVALID_PC", "cudaErrorInvalidPc",
+     "invalid program counter"},
+};
+
+}  // namespace
+
+const FaultNames& fault_names(FaultCode code) {
+    for (const FaultNames& row : kFaults)
+        if (row.code == code) return row;
+    return kFaults[0];
+}
+
+FaultCode fault_of_status(int status) {
+    for (const FaultNames& row : kFaults)
+        if (static_cast<int>(row.code) == status) return row.code;
+    return FaultCode::None;
+}
 
 const char* kind_name(ErrorKind kind) {
     switch (kind) {
@@ -17,6 +52,8 @@ const char* kind_name(ErrorKind kind) {
             return "CompileError";
         case ErrorKind::LaunchError:
             return "LaunchError";
+        case ErrorKind::KernelFault:
+            return "KernelFault";
         case ErrorKind::DeviceError:
             return "DeviceError";
         case ErrorKind::CheckError:
@@ -35,6 +72,11 @@ const char* kind_name(ErrorKind kind) {
 
 Error::Error(ErrorKind kind, std::string message, std::string detail)
     : kind_(kind), message_(std::move(message)), detail_(std::move(detail)) {}
+
+Error::Error(FaultCode fault, std::string message, std::string detail)
+    : Error(ErrorKind::KernelFault, std::move(message), std::move(detail)) {
+    fault_ = fault;
+}
 
 void throw_error_with_detail(ErrorKind kind, std::string message, std::string detail) {
     throw Error(kind, std::move(message), std::move(detail));

@@ -16,7 +16,8 @@ enum class ErrorKind {
     TypeMismatch,     // wrong number or type of arguments
     OutOfMemory,
     CompileError,  // detail() holds the compiler's text
-    LaunchError,   // configuration refused, or the kernel failed
+    LaunchError,   // a configuration was refused: nothing ran
+    KernelFault,   // a running kernel died: fault() says of what
     DeviceError,   // a driver call failed
     CheckError,    // found by the checks of the cpu device
     NotFound,      // no such function, symbol, file
@@ -27,18 +28,46 @@ enum class ErrorKind {
 
 const char* kind_name(ErrorKind kind);
 
+// Of what a kernel died. The values are CUDA's numbers, the same in its driver and its runtime.
+enum class FaultCode : int {
+    None = 0,
+    IllegalAddress = 700,
+    LaunchTimeout = 702,  // stopped from outside, or its threads wait for one another for ever
+    Assert = 710,
+    StackError = 714,
+    IllegalInstruction = 715,
+    MisalignedAddress = 716,
+    InvalidAddressSpace = 717,
+    InvalidPc = 718,
+    LaunchFailure = 719,  // a trap, and whatever has no number of its own
+};
+
+// How CUDA's interfaces name a fault.
+struct FaultNames {
+    FaultCode code;
+    const char* driver_name;   // "CUDA_ERROR_ILLEGAL_ADDRESS"
+    const char* runtime_name;  // "cudaErrorIllegalAddress"
+    const char* text;          // "an illegal memory access was encountered"
+};
+const FaultNames& fault_names(FaultCode code);  // those of LaunchFailure if there is no such row
+// The fault of a driver's status; None if the status is not one of a kernel that died.
+FaultCode fault_of_status(int status);
+
 // Message form: "function: what is wrong: got X, expected Y: hint".
 class Error : public std::exception {
   public:
     Error(ErrorKind kind, std::string message, std::string detail = {});
+    Error(FaultCode fault, std::string message, std::string detail = {});  // KernelFault
     const char* what() const noexcept override { return message_.c_str(); }
     ErrorKind kind() const { return kind_; }
     const std::string& message() const { return message_; }
     // Long text that belongs to the error: compiler log, list of kernels in flight. May be empty.
     const std::string& detail() const { return detail_; }
+    FaultCode fault() const { return fault_; }  // None but for KernelFault
 
   private:
     ErrorKind kind_;
+    FaultCode fault_ = FaultCode::None;
     std::string message_;
     std::string detail_;
 };
@@ -46,6 +75,11 @@ class Error : public std::exception {
 template <typename... Args>
 [[noreturn]] void throw_error(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
     throw Error(kind, fmt::format(format, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+[[noreturn]] void throw_fault(FaultCode fault, fmt::format_string<Args...> format, Args&&... args) {
+    throw Error(fault, fmt::format(format, std::forward<Args>(args)...));
 }
 
 [[noreturn]] void throw_error_with_detail(ErrorKind kind, std::string message, std::string detail);

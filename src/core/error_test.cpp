@@ -35,5 +35,26 @@ TEST(Error, EveryKindHasItsName) {
     EXPECT_STREQ(kind_name(ErrorKind::NotSupported), "NotSupported");
 }
 
+TEST(Error, AFaultHasCudasNumberAndNames) {
+    try {
+        throw_fault(FaultCode::Assert, "k: assertion failed: {}", "x > 0");
+    } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::KernelFault);
+        EXPECT_EQ(error.fault(), FaultCode::Assert);
+        EXPECT_STREQ(error.what(), "k: assertion failed: x > 0");
+    }
+    EXPECT_EQ(Error(ErrorKind::LaunchError, "refused").fault(), FaultCode::None);
+    EXPECT_STREQ(fault_names(FaultCode::IllegalAddress).runtime_name, "cudaErrorIllegalAddress");
+    EXPECT_STREQ(fault_names(FaultCode::None).driver_name, "CUDA_ERROR_LAUNCH_FAILED");
+}
+
+TEST(Error, StatusesOfFaultsAreKnown) {
+    EXPECT_EQ(fault_of_status(700), FaultCode::IllegalAddress);
+    EXPECT_EQ(fault_of_status(719), FaultCode::LaunchFailure);
+    EXPECT_EQ(fault_of_status(0), FaultCode::None);
+    EXPECT_EQ(fault_of_status(1), FaultCode::None);
+    EXPECT_EQ(fault_of_status(701), FaultCode::None);  // too many resources: nothing ran
+}
+
 }  // namespace
 }  // namespace trilane::core

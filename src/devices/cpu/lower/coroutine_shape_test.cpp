@@ -158,7 +158,7 @@ extern "C" __global__ void f(int* out) {
     std::vector<int> out(32, 0);
     core::ErrorKind kind = core::ErrorKind::Internal;
     std::string text = error_of([&] { program.launch("f", {1}, {32}, out.data()); }, &kind);
-    EXPECT_EQ(kind, core::ErrorKind::LaunchError);
+    EXPECT_EQ(kind, core::ErrorKind::KernelFault);
     EXPECT_NE(text.find("deadlock"), std::string::npos) << text;
     EXPECT_NE(text.find("16 of 32 threads wait at __syncwarp"), std::string::npos) << text;
 }

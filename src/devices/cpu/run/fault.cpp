@@ -21,7 +21,7 @@ struct Guard {
     sigjmp_buf way_out;
     int signal = 0;
     const void* address = nullptr;
-    std::string* message = nullptr;
+    Fault* fault = nullptr;  // of the caller
 };
 
 // Plain pointers: read by the signal handler.
@@ -127,7 +127,7 @@ bool run_guarded(void (*body)(void*), void* argument, Fault& fault) {
     static thread_local AlternateStack stack;
     stack.touch();
     Guard guard;
-    guard.message = &fault.message;
+    guard.fault = &fault;
     if (sigsetjmp(guard.way_out, 0) != 0) {
         fault.signal = guard.signal;
         fault.address = guard.address;
@@ -138,13 +138,14 @@ bool run_guarded(void (*body)(void*), void* argument, Fault& fault) {
     return true;
 }
 
-void abort_kernel(std::string message) {
+void abort_kernel(core::FaultCode code, std::string message) {
     Guard* guard = active_guard;
     if (guard == nullptr) {
         core::report_cleanup_failure("kernel abort outside a kernel", message.c_str());
         abort();
     }
-    *guard->message = std::move(message);
+    guard->fault->code = code;
+    guard->fault->message = std::move(message);
     {
         std::string emptied;
         emptied.swap(message);  // the parameter must own nothing when it is left

@@ -4,12 +4,15 @@
 
 #include <string>
 
+#include "core/error.h"
+
 namespace trilane::cpu {
 
 struct Fault {
     int signal = 0;  // SIGSEGV ...; 0: abort by the runtime
     const void* address = nullptr;
-    std::string message;  // of an abort
+    core::FaultCode code = core::FaultCode::LaunchFailure;  // of an abort
+    std::string message;                                    // of an abort
 };
 
 // Calls body(argument) on this thread; true if it returned. False after a fault: frames between are
@@ -18,7 +21,7 @@ struct Fault {
 bool run_guarded(void (*body)(void*), void* argument, Fault& fault);
 
 // For runtime functions that kernels call: ends the kernel. Frames that own memory must be gone.
-[[noreturn]] void abort_kernel(std::string message);
+[[noreturn]] void abort_kernel(core::FaultCode code, std::string message);
 
 // Done by the first kernel; the device does it before the compiler puts its own handlers on top for
 // a while and restores what it found.

@@ -95,9 +95,9 @@ void PrintBuffer::flush(const std::function<void(std::string_view)>& print) {
     if (print) print(text);
 }
 
-void LaunchState::fail(std::string message) {
+void LaunchState::fail(core::Error error) {
     std::lock_guard lock(failure_mutex);
-    if (failure.empty()) failure = std::move(message);
+    if (!failure) failure = std::move(error);
     failed.store(true);
 }
 
@@ -121,18 +121,34 @@ std::string describe_place(const BlockContext& context) {
 
 namespace {
 
-std::string describe_fault(const LaunchState& launch, const BlockContext& context,
-                           const Fault& fault) {
-    const char* what = fault.signal == SIGFPE   ? "arithmetic fault"
-                       : fault.signal == SIGILL ? "illegal instruction"
-                       : fault.signal == SIGBUS ? "bus error"
-                                                : "illegal memory access";
+struct SignalMeaning {
+    core::FaultCode code;
+    const char* text;
+};
+
+SignalMeaning meaning_of(int signal) {
+    switch (signal) {
+        case SIGFPE:
+            return {core::FaultCode::LaunchFailure, "arithmetic fault"};
+        case SIGILL:
+            return {core::FaultCode::IllegalInstruction, "illegal instruction"};
+        case SIGBUS:
+            return {core::FaultCode::IllegalAddress, "bus error"};
+        default:
+            return {core::FaultCode::IllegalAddress, "illegal memory access"};
+    }
+}
+
+core::Error error_of_signal(const LaunchState& launch, const BlockContext& context,
+                            const Fault& fault) {
+    const SignalMeaning meaning = meaning_of(fault.signal);
     // The machine does not tell addresses that no pointer can have.
     std::string at = fault.address != nullptr ? fmt::format(" at address {}", fault.address) : "";
-    return fmt::format(
-        "{}: {}{} in block ({},{},{}): set TRILANE_CHECK=1 to learn which thread and source line",
-        launch.kernel->readable_name, what, at, context.block_idx[0], context.block_idx[1],
-        context.block_idx[2]);
+    return {meaning.code,
+            fmt::format("{}: {}{} in block ({},{},{}): set TRILANE_CHECK=1 to learn which thread "
+                        "and source line",
+                        launch.kernel->readable_name, meaning.text, at, context.block_idx[0],
+                        context.block_idx[1], context.block_idx[2])};
 }
 
 // One thread's part of a launch.
@@ -158,11 +174,13 @@ class Participant {
             if (!fine) {
                 bool aborted = fault.signal == 0;
                 launch_.fail(aborted || running == nullptr
-                                 ? fault.message
-                                 : describe_fault(launch_, *running, fault));
+                                 ? core::Error(fault.code, fault.message)
+                                 : error_of_signal(launch_, *running, fault));
             }
+        } catch (const core::Error& error) {
+            launch_.fail(error);
         } catch (const std::exception& error) {
-            launch_.fail(error.what());
+            launch_.fail({core::ErrorKind::Internal, error.what()});
         }
         running = nullptr;
         trim_resident_blocks(kLeastResidentBlocks);
@@ -374,7 +392,7 @@ void run_launch(LaunchState& launch) {
     LaunchJob(launch).run();
     launch.prints.flush(launch.hooks != nullptr ? launch.hooks->print
                                                 : std::function<void(std::string_view)>());
-    if (launch.failed.load()) core::throw_error(core::ErrorKind::LaunchError, "{}", launch.failure);
+    if (launch.failed.load()) throw *launch.failure;
 }
 
 }  // namespace trilane::cpu

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/device.h"
+#include "core/error.h"
 #include "devices/cpu/lower/lower.h"
 #include "devices/cpu/run/block_context.h"
 
@@ -62,11 +64,11 @@ struct LaunchState {
     PrintBuffer prints;
 
     std::mutex failure_mutex;
-    std::string failure;  // first one; empty if none
-    void fail(std::string message);
+    std::optional<core::Error> failure;  // the first one
+    void fail(core::Error error);
 };
 
-// Runs all blocks; returns when they are done. LaunchError if the kernel failed. Arguments of the
+// Runs all blocks; returns when they are done. KernelFault if the kernel died. Arguments of the
 // launch were checked by the caller. From any thread, several at a time.
 void run_launch(LaunchState& launch);
 

@@ -174,7 +174,7 @@ extern "C" __global__ void h(int n) { if (threadIdx.x == n) __trap(); }
     program.launch("f", {2}, {8}, 16);
     ErrorKind kind = ErrorKind::Internal;
     std::string text = error_of([&] { program.launch("f", {2}, {8}, 11); }, &kind);
-    EXPECT_EQ(kind, ErrorKind::LaunchError);
+    EXPECT_EQ(kind, ErrorKind::KernelFault);
     EXPECT_NE(text.find("user.cu:40"), std::string::npos) << text;
     EXPECT_NE(text.find("block (1,0,0), thread (3,0,0)"), std::string::npos) << text;
     text = error_of([&] { program.launch("g", {1}, {4, 4}, 2); });
@@ -197,7 +197,7 @@ extern "C" __global__ void deep(int* p, long long at) { p[0] = endless(0); }
             ErrorKind kind = ErrorKind::Internal;
             std::string text = error_of(
                 [&] { program.launch(name, {500}, {64}, data.data(), int64_t{1} << 42); }, &kind);
-            EXPECT_EQ(kind, ErrorKind::LaunchError) << name;
+            EXPECT_EQ(kind, ErrorKind::KernelFault) << name;
             EXPECT_NE(text.find("illegal memory access"), std::string::npos) << text;
             EXPECT_NE(text.find("TRILANE_CHECK=1"), std::string::npos) << text;
         }

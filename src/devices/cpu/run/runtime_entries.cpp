@@ -72,7 +72,8 @@ uint64_t trilane_rt_clock() {
 
 void trilane_rt_trap() {
     const BlockContext& context = *current_context();
-    abort_kernel(fmt::format("{}: trap in {}", context.launch->kernel->readable_name,
+    abort_kernel(core::FaultCode::LaunchFailure,
+                 fmt::format("{}: trap in {}", context.launch->kernel->readable_name,
                              describe_place(context)));
 }
 
@@ -88,7 +89,7 @@ int trilane_rt_vprintf(const char* format, const void* values) {
 
 void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
                            const char* function, uint64_t) {
-    abort_kernel(assert_text(message, file, line, function));
+    abort_kernel(core::FaultCode::Assert, assert_text(message, file, line, function));
 }
 
 void* trilane_rt_malloc(uint64_t nbytes) {

@@ -338,7 +338,7 @@ void BlockRun::report_deadlock() {
         if (is_warp_operation(place.first) && !is_soft(place.first))
             text += fmt::format(", mask {:#010x}", thread(threads.front()).mask);
     }
-    core::throw_error(core::ErrorKind::LaunchError,
+    core::throw_fault(core::FaultCode::LaunchTimeout,
                       "{}: deadlock in block ({},{},{}): no thread can go on:{}",
                       kernel_->readable_name, context_->block_idx[0], context_->block_idx[1],
                       context_->block_idx[2], text);

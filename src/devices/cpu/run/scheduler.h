@@ -20,7 +20,7 @@ class BlockRun {
     };
     // `frames`: threads * stride(kernel) bytes, 64-byte aligned, which stay until Done.
     void start(const LoadedKernel& kernel, BlockContext& context, uint8_t* frames);
-    // Runs as far as it goes. LaunchError if the threads wait for one another for ever.
+    // Runs as far as it goes. KernelFault if the threads wait for one another for ever.
     State run();
     // Bytes per thread: its state and its frame.
     static size_t stride(const LoadedKernel& kernel);
