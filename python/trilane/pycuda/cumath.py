@@ -9,7 +9,7 @@ import numpy as np
 
 from trilane import _core
 
-from .gpuarray import GPUArray, _as_gpu, _on
+from ._gpuarray import GPUArray, _as_gpu, _on
 
 _array = _core.array
 

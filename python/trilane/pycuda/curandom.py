@@ -13,9 +13,10 @@ from trilane import _core
 from . import _random_text as text
 from ._context import Context
 from ._enums import device_attribute
+from ._gpuarray import GPUArray, _as_gpu, _on
+from ._gpuarray_create import to_gpu
 from ._sobol import direction_vectors
 from .compiler import SourceModule
-from .gpuarray import GPUArray, _as_gpu, _on, to_gpu
 from .tools import context_dependent_memoize
 
 _array = _core.array

@@ -7,8 +7,8 @@ from typing import Any
 
 from trilane import _core
 
+from ._gpuarray import splay
 from .compiler import SourceModule
-from .gpuarray import splay
 from .tools import Argument, ScalarArg, VectorArg, parse_c_arg
 
 __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg", "get_elwise_kernel", "parse_c_arg"]

@@ -10,9 +10,9 @@ import numpy as np
 from trilane import _core
 
 from ._dtypes import dtype_to_ctype
+from ._gpuarray import GPUArray, _on
 from .compiler import SourceModule
 from .elementwise import _declarations, _parsed, _vector_size
-from .gpuarray import GPUArray, _on
 from .tools import Argument
 
 __all__ = ["ReductionKernel"]

@@ -10,8 +10,8 @@ import numpy as np
 from trilane import _core
 
 from ._dtypes import dtype_to_ctype
+from ._gpuarray import GPUArray, _on
 from .compiler import SourceModule
-from .gpuarray import GPUArray, _on
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
