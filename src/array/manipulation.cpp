@@ -2,6 +2,7 @@
 #include "array/manipulation.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "array/elementwise.h"
 #include "array/indexing.h"

@@ -1,6 +1,7 @@
 // NumPy's tables of types, computed from sizes and kinds.
 #include "array/promotion.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/error.h"

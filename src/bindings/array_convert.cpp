@@ -1,6 +1,7 @@
 // Conversions between Python and the array level.
 #include "bindings/array_convert.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>

@@ -1,4 +1,5 @@
 // Attributes and methods of the array type that neither compute nor reduce.
+#include <algorithm>
 #include <cstring>
 
 #include "array/elementwise.h"

@@ -1,6 +1,9 @@
 // Copies between host and device, fills, rectangles.
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+#include <optional>
+
 #include "bindings/arguments.h"
 #include "bindings/bindings.h"
 #include "bindings/host_view.h"

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "bindings/bindings.h"
@@ -50,9 +51,13 @@ std::filesystem::path own_folder() {
 
 using CreateCpu = decltype(&trilane_cpu_create);
 
+std::string cpu_library_path() {
+    if (std::optional<std::string> given = core::env_string("TRILANE_CPU_LIBRARY")) return *given;
+    return (own_folder() / "libtrilane_cpu.so").string();
+}
+
 CreateCpu load_cpu_library() {
-    std::string path = (own_folder() / "libtrilane_cpu.so").string();
-    if (std::optional<std::string> given = core::env_string("TRILANE_CPU_LIBRARY")) path = *given;
+    const std::string path = cpu_library_path();
     // Not DEEPBIND: the library exports two symbols and hides the rest, so nothing can be mistaken
     // for another LLVM's; and with DEEPBIND it would miss a preloaded malloc that frees its memory.
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -89,7 +94,14 @@ std::unique_ptr<core::Device> create_cpu(int ordinal) {
 core::DeviceFactory cpu_factory() {
     core::DeviceFactory factory;
     factory.type = core::DeviceType::Cpu;
-    factory.count = [](int asked, std::string&) { return asked > 0 ? asked : 1; };
+    factory.count = [](int asked, std::string& why_not) {
+        std::error_code ignored;
+        if (const std::string path = cpu_library_path(); !std::filesystem::exists(path, ignored)) {
+            why_not = fmt::format("not built: there is no {}: build with TRILANE_CPU=ON", path);
+            return 0;
+        }
+        return asked > 0 ? asked : 1;
+    };
     factory.create = create_cpu;
     return factory;
 }

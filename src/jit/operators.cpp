@@ -1,4 +1,5 @@
 // Operators with Python's meaning and Numba's types.
+#include <algorithm>
 #include <cmath>
 
 #include "jit/compiler.h"

@@ -1,6 +1,7 @@
 // Interning, spelling and layout of types.
 #include "jit/type.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <mutex>
