@@ -43,6 +43,14 @@ def pytest_command(peer: Peer, python: str) -> list[str]:
     return [python, "-m", "pytest", "-c", str(settings), *plugins]
 
 
+def available_memory() -> int:
+    """Bytes that a shard may address, 1 GiB less than are free now."""
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024 - (1 << 30)
+    raise RuntimeError("/proc/meminfo does not tell MemAvailable")
+
+
 def suite_environment(peer: Peer, device: str, **settings: object) -> dict[str, str]:
     """Environment variables of a shard; `settings` go to the plug-in."""
     settings = {
@@ -98,7 +106,13 @@ def run_file(peer: Peer, python: str, path: Path, device: str, limit_s: float = 
     for _ in range(60):
         rows, _errors = read_results(results)
         environment = suite_environment(
-            peer, device, results=str(results), skip_done=[*rows], overlays_of=peer.name
+            peer,
+            device,
+            results=str(results),
+            skip_done=[*rows],
+            overlays_of=peer.name,
+            # CUDA reserves more address space than there is memory.
+            memory=available_memory() if device == "cpu" else 0,
         )
         try:
             done = subprocess.run(

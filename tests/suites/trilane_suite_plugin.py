@@ -1,7 +1,8 @@
 """pytest plug-in of a suite run: aliases, the peer's own helpers, one JSON line per event.
 
 Lives in the private environment's path; told what to do by TRILANE_SUITE (JSON): `results` (file
-to append to), `overlays` (importable name -> path), `skip_done` (ids not to run again).
+to append to), `overlays` (importable name -> path), `skip_done` (ids not to run again),
+`memory` (bytes that the process may address; 0: no limit).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import importlib.abc
 import importlib.util
 import json
 import os
+import resource
 import sys
 from pathlib import Path
 
@@ -45,6 +47,9 @@ class _Overlay(importlib.abc.MetaPathFinder):
         return None
 
 
+# An item that asks for more memory than there is fails, instead of ending the machine.
+if _settings.get("memory"):
+    resource.setrlimit(resource.RLIMIT_AS, (_settings["memory"], resource.RLIM_INFINITY))
 aliases.install()
 # The first import of an alias puts the faces' finder first: these go before it.
 for _name in {name.split(".")[0] for name in _settings["overlays"]}:

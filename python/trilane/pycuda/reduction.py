@@ -48,7 +48,6 @@ class ReductionKernel:
         keep: bool = False,
         options: Sequence[str] | None = None,
         preamble: str = "",
-        allocator: Any = None,
     ) -> None:
         self.dtype_out = np.dtype(dtype_out)
         if arguments is None:
@@ -59,27 +58,28 @@ class ReductionKernel:
         self.name = name
         self._options, self._keep = options, keep
         self._functions: dict[int, Any] = {}
-        self._source = _SOURCE.format(
-            preamble=preamble,
-            name=name,
-            declarations=_declarations(arguments),
-            type=dtype_to_ctype(self.dtype_out),
-            neutral=neutral,
-            reduce=reduce_expr,
-            map=map_expr,
-            threads=_THREADS,
-        )
+        self._texts = {
+            "preamble": preamble,
+            "name": name,
+            "declarations": _declarations(arguments),
+            "type": dtype_to_ctype(self.dtype_out),
+            "neutral": neutral,
+            "reduce": reduce_expr,
+            "map": map_expr,
+            "threads": _THREADS,
+        }
 
     def _stages(self) -> Any:
         index = _core.current_device_index()
         if index not in self._functions:
-            module = SourceModule(
-                self._source, options=self._options, keep=self._keep, no_extern_c=True
+            on_cpu = _core.current_context().properties.type == "cpu"
+            source = _HEAD.format(**self._texts) + (_RUNS if on_cpu else _BLOCKS).format(
+                **self._texts
             )
-            self._functions[index] = (
-                module.get_function(f"{self.name}_stage1"),
-                module.get_function(f"{self.name}_stage2"),
-            )
+            module = SourceModule(source, options=self._options, keep=self._keep, no_extern_c=True)
+            plan = _plan_of_runs if on_cpu else _plan_of_blocks
+            stages = (module.get_function(f"{self.name}_stage{k}") for k in (1, 2))
+            self._functions[index] = (plan, *stages)
         return self._functions[index]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -89,33 +89,72 @@ class ReductionKernel:
         ----------
         stream : Stream, optional
         out : GPUArray, optional
-            A 0-d array for the result.
+            One element for the result.
+        allocator : callable, optional
+            Makes the memory of the result.
+        kernel_wrapper : callable, optional
+            Called with what launches a stage, ``launch(grid, block, stream, *args)``; its result
+            is called in its place.
         """
-        kwargs.pop("allocator", None)
-        kwargs.pop("kernel_wrapper", None)
+        allocator, wrap = kwargs.pop("allocator", None), kwargs.pop("kernel_wrapper", None)
         stream, out = kwargs.pop("stream", None), kwargs.pop("out", None)
         if kwargs:
             raise TypeError(f"{self.name}: unexpected arguments: {', '.join(kwargs)}")
+        if out is not None and (out.dtype != self.dtype_out or out.size != 1):
+            raise TypeError(
+                f"{self.name}: out: got {out.size} elements of {out.dtype}, expected one of "
+                f"{self.dtype_out}"
+            )
         size = _vector_size(self.arguments, args, self.name)
-        blocks = max(1, min(64, -(-size // (4 * _THREADS))))
-        first, second = self._stages()
+        plan, *stages = self._stages()
+        parts, length, grid, block = plan(size)
+        first, second = (_launcher(stage, wrap) for stage in stages)
         with _on(stream):
-            partial = GPUArray((blocks,), self.dtype_out)
-            result = GPUArray((), self.dtype_out) if out is None else out
-        first._loose((blocks, 1), (_THREADS, 1, 1), stream, (partial, *args, size))
-        second._loose((1, 1), (_THREADS, 1, 1), stream, (result, partial, blocks))
+            result = GPUArray((), self.dtype_out, allocator) if out is None else out
+            partial = result if parts == 1 else GPUArray((parts,), self.dtype_out)
+        first(grid, block, stream, partial, *args, size, length)
+        if parts > 1:
+            second((1, 1), block if length == 0 else (1, 1, 1), stream, result, partial, parts)
         return result
 
 
-_THREADS = 256
+def _launcher(function: Any, wrap: Any) -> Any:
+    def launch(grid: Any, block: Any, stream: Any, *args: Any) -> None:
+        function._loose(grid, block, stream, args)
 
-# Each thread reduces its elements in order, then the block halves the number of values: the result
-# does not depend on timing. `out` is first, so that users' names cannot clash with it silently.
-_SOURCE = """
+    return launch if wrap is None else wrap(launch)
+
+
+# A plan: number of partial results, elements of one (0: interleaved), grid, block. It depends on
+# the size alone, so that results do too.
+
+
+def _plan_of_blocks(size: int) -> tuple[int, int, tuple[int, int], tuple[int, int, int]]:
+    blocks = max(1, min(_MAX_BLOCKS, -(-size // (4 * _THREADS))))
+    return blocks, 0, (blocks, 1), (_THREADS, 1, 1)
+
+
+def _plan_of_runs(size: int) -> tuple[int, int, tuple[int, int], tuple[int, int, int]]:
+    length = max(_MIN_RUN, -(-size // _MAX_RUNS))
+    runs = max(1, -(-size // length))
+    return runs, length, (runs, 1), (1, 1, 1)
+
+
+_THREADS = 256
+_MAX_BLOCKS = 1024
+_MIN_RUN, _MAX_RUNS = 4096, 1024
+
+# `trilane_out` is first, so that users' names cannot clash with it silently.
+_HEAD = """
 #include <pycuda-complex.hpp>
 {preamble}
 typedef {type} trilane_reduced_t;
 #define TRILANE_REDUCE(a, b) ({reduce})
+"""
+
+# Each thread reduces every so many elements in order, then the block halves the number of values:
+# the result does not depend on timing.
+_BLOCKS = """
 __device__ static void trilane_block_reduce(trilane_reduced_t *trilane_out,
                                             trilane_reduced_t acc)
 {{
@@ -132,7 +171,7 @@ __device__ static void trilane_block_reduce(trilane_reduced_t *trilane_out,
   if (tid == 0) *trilane_out = trilane_values[0];
 }}
 extern "C" __global__ void {name}_stage1(trilane_reduced_t *trilane_out, {declarations},
-                                         unsigned long n)
+                                         unsigned long n, unsigned long trilane_length)
 {{
   trilane_reduced_t acc = {neutral};
   for (unsigned long i = blockIdx.x * (unsigned long) blockDim.x + threadIdx.x; i < n;
@@ -147,5 +186,52 @@ extern "C" __global__ void {name}_stage2(trilane_reduced_t *trilane_out,
   for (unsigned long i = threadIdx.x; i < n; i += blockDim.x)
     acc = TRILANE_REDUCE(acc, trilane_in[i]);
   trilane_block_reduce(trilane_out, acc);
+}}
+"""
+
+# Each thread reduces neighbouring elements, sixteen partial results at a time: memory is read in
+# order, and independent chains keep the arithmetic units of a CPU busy.
+_RUNS = """
+extern "C" __global__ void {name}_stage1(trilane_reduced_t *trilane_out, {declarations},
+                                         unsigned long n, unsigned long trilane_length)
+{{
+  unsigned long trilane_first = blockIdx.x * trilane_length;
+  unsigned long trilane_last = trilane_first + trilane_length < n
+                                   ? trilane_first + trilane_length : n;
+  trilane_reduced_t acc = {neutral};
+  if (trilane_first + 16 <= trilane_last)
+  {{
+    trilane_reduced_t trilane_part[16];
+    #pragma unroll
+    for (int trilane_lane = 0; trilane_lane < 16; ++trilane_lane)
+      trilane_part[trilane_lane] = {neutral};
+    for (; trilane_first + 16 <= trilane_last; trilane_first += 16)
+    {{
+      #pragma unroll
+      for (int trilane_lane = 0; trilane_lane < 16; ++trilane_lane)
+      {{
+        unsigned long i = trilane_first + trilane_lane;
+        trilane_part[trilane_lane] = TRILANE_REDUCE(trilane_part[trilane_lane], ({map}));
+      }}
+    }}
+    #pragma unroll
+    for (int trilane_half = 8; trilane_half > 0; trilane_half /= 2)
+      #pragma unroll
+      for (int trilane_lane = 0; trilane_lane < trilane_half; ++trilane_lane)
+        trilane_part[trilane_lane] = TRILANE_REDUCE(trilane_part[trilane_lane],
+                                                    trilane_part[trilane_lane + trilane_half]);
+    acc = TRILANE_REDUCE(acc, trilane_part[0]);
+  }}
+  for (unsigned long i = trilane_first; i < trilane_last; ++i)
+    acc = TRILANE_REDUCE(acc, ({map}));
+  trilane_out[blockIdx.x] = acc;
+}}
+extern "C" __global__ void {name}_stage2(trilane_reduced_t *trilane_out,
+                                         trilane_reduced_t *trilane_in, unsigned long n)
+{{
+  trilane_reduced_t acc = {neutral};
+  for (unsigned long i = 0; i < n; ++i)
+    acc = TRILANE_REDUCE(acc, trilane_in[i]);
+  *trilane_out = acc;
 }}
 """
