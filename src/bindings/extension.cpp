@@ -14,6 +14,7 @@
 #include "core/memory_pool.h"
 #include "core/registry.h"
 #include "devices/cpu/entry.h"
+#include "devices/cuda/entry.h"
 
 namespace trilane::bindings {
 namespace {
@@ -106,23 +107,6 @@ core::DeviceFactory cpu_factory() {
     return factory;
 }
 
-core::DeviceFactory cuda_factory() {
-    core::DeviceFactory factory;
-    factory.type = core::DeviceType::Cuda;
-    factory.count = [](int, std::string& why_not) {
-        why_not =
-            "not built: this version of Trilane has no cuda device yet; kernels run on the "
-            "cpu device";
-        return 0;
-    };
-    factory.create = [](int) -> std::unique_ptr<core::Device> {
-        core::throw_error(ErrorKind::NotSupported,
-                          "the cuda device is not part of this version of Trilane: use "
-                          "TRILANE_DEVICE=cpu");
-    };
-    return factory;
-}
-
 // Memory may be held by reference cycles of the user's.
 void collect_garbage() {
     if (nb::detail::cleanup_guard guard{}) PyGC_Collect();
@@ -148,7 +132,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The core of Trilane: devices, streams, memory, programs. Stubs: _core.pyi.";
     nb::set_leak_warnings(false);  // module-level objects of users live until the process ends
     trilane::core::MemoryPool::set_collector(collect_garbage);
-    trilane::core::register_device_factory(cuda_factory());
+    trilane::core::register_device_factory(trilane::cuda::cuda_factory(hooks()));
     trilane::core::register_device_factory(cpu_factory());
     bind_errors(m);
     bind_device(m);

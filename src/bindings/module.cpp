@@ -27,6 +27,7 @@ const char* parameter_kind_name(core::ParameterKind kind) {
             return "bool";
         case core::ParameterKind::Pointer:
             return "pointer";
+        case core::ParameterKind::Unknown:  // of that size: a value given as bytes
         case core::ParameterKind::Struct:
             return "struct";
     }

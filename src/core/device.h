@@ -74,7 +74,9 @@ struct Copy3D {
     size_t width_bytes = 0, height = 1, depth = 1;
 };
 
-enum class ParameterKind : uint8_t { Int, UInt, Float, Bool, Pointer, Struct };
+// Unknown: a device may know the size of a parameter and nothing else (an image without source).
+// Any argument of that size is taken then, and Python numbers become int or float of that size.
+enum class ParameterKind : uint8_t { Int, UInt, Float, Bool, Pointer, Struct, Unknown };
 
 // A parameter of a kernel as the compiler laid it out.
 struct Parameter {

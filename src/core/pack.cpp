@@ -67,6 +67,7 @@ std::string expected(const Parameter& p) {
         case ParameterKind::Pointer:
             return "a device array or an address";
         case ParameterKind::Struct:
+        case ParameterKind::Unknown:
             return fmt::format("a value of exactly {} bytes", p.size);
     }
     return "something else";
@@ -150,6 +151,7 @@ void pack_integer(const FunctionInfo& info, size_t index, const Argument& given,
             return;
         case ParameterKind::Float:
         case ParameterKind::Struct:
+        case ParameterKind::Unknown:
             if (given.size != 0 || !(p.kind == ParameterKind::Float || is_half(p)))
                 mismatch(info, index, given, "wrong type");
             if (!exact_in_float(negative, bits, p.size))
@@ -159,6 +161,39 @@ void pack_integer(const FunctionInfo& info, size_t index, const Argument& given,
                       p.size);
             return;
     }
+}
+
+void pack_unknown(const FunctionInfo& info, size_t index, const Argument& given,
+                  PackedValue& place) {
+    const Parameter& p = info.parameters[index];
+    const bool number = given.kind == ArgumentKind::Int || given.kind == ArgumentKind::UInt;
+    const bool negative = given.kind == ArgumentKind::Int && given.integer < 0;
+    switch (given.kind) {
+        case ArgumentKind::Pointer:
+            if (p.size != 8) mismatch(info, index, given, "wrong size");
+            std::memcpy(place.bytes, &given.bits, 8);
+            return;
+        case ArgumentKind::Bool:
+        case ArgumentKind::Int:
+        case ArgumentKind::UInt:
+            if (given.size != 0 && given.size != p.size) mismatch(info, index, given, "wrong size");
+            if (p.size > 16) mismatch(info, index, given, "wrong size");
+            if (number && given.size == 0 &&
+                !fits(negative, given.bits, ParameterKind::Int, p.size) &&
+                !fits(negative, given.bits, ParameterKind::UInt, p.size))
+                mismatch(info, index, given, "value out of range");
+            std::memcpy(place.bytes, &given.bits, 8);
+            std::memset(place.bytes + 8, negative ? 0xff : 0, 8);
+            return;
+        case ArgumentKind::Float:
+            if (p.size != 2 && p.size != 4 && p.size != 8)
+                mismatch(info, index, given, "wrong size");
+            if (given.size != 0 && given.size != p.size) mismatch(info, index, given, "wrong size");
+            return put_float(place, given.number, p.size);
+        case ArgumentKind::Bytes:
+            break;
+    }
+    mismatch(info, index, given, "wrong type");
 }
 
 void pack_float(const FunctionInfo& info, size_t index, const Argument& given, PackedValue& place) {
@@ -182,6 +217,10 @@ void pack_float(const FunctionInfo& info, size_t index, const Argument& given, P
 void* pack_argument(const FunctionInfo& info, size_t index, const Argument& given,
                     PackedValue& place) {
     const Parameter& p = info.parameters[index];
+    if (p.kind == ParameterKind::Unknown && given.kind != ArgumentKind::Bytes) [[unlikely]] {
+        pack_unknown(info, index, given, place);
+        return place.bytes;
+    }
     switch (given.kind) {
         case ArgumentKind::Pointer: {
             const bool integer = p.kind == ParameterKind::Int || p.kind == ParameterKind::UInt;
@@ -199,7 +238,8 @@ void* pack_argument(const FunctionInfo& info, size_t index, const Argument& give
             pack_float(info, index, given, place);
             return place.bytes;
         case ArgumentKind::Bytes:
-            if (p.kind != ParameterKind::Struct) mismatch(info, index, given, "wrong type");
+            if (p.kind != ParameterKind::Struct && p.kind != ParameterKind::Unknown)
+                mismatch(info, index, given, "wrong type");
             if (given.nbytes != p.size) mismatch(info, index, given, "wrong size");
             return const_cast<void*>(given.bytes);
     }

@@ -1,0 +1,35 @@
+// The factory of cuda devices.
+#include "devices/cuda/entry.h"
+
+#include "core/error.h"
+#include "devices/cuda/device.h"
+
+namespace trilane::cuda {
+
+core::DeviceFactory cuda_factory(const core::DeviceHooks& hooks) {
+    core::DeviceFactory factory;
+    factory.type = core::DeviceType::Cuda;
+    factory.count = [](int, std::string& why_not) {
+        try {
+            const DriverTable& driver = driver_table();
+            int count = 0;
+            const Result result = driver.cuDeviceGetCount(&count);
+            if (result != result::kSuccess) throw_driver_error(driver, result, "cuDeviceGetCount");
+            if (count == 0) why_not = "the driver sees no GPU";
+            return count;
+        } catch (const core::Error& error) {
+            why_not = error.message();
+            return 0;
+        }
+    };
+    factory.create = [&hooks](int ordinal) -> std::unique_ptr<core::Device> {
+        if (driver_forked())
+            core::throw_error(core::ErrorKind::DeviceError,
+                              "the cuda device cannot be opened: CUDA was used before this process "
+                              "was forked: start processes with the 'spawn' method");
+        return std::make_unique<CudaDevice>(driver_table(), ordinal, hooks);
+    };
+    return factory;
+}
+
+}  // namespace trilane::cuda

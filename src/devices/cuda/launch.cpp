@@ -1,0 +1,114 @@
+// Modules, functions and launches.
+#include "core/error.h"
+#include "devices/cuda/device.h"
+#include "devices/cuda/device_state.h"
+#include "devices/cuda/module.h"
+
+namespace trilane::cuda {
+
+using core::RawFunction;
+using core::RawModule;
+
+namespace {
+
+LoadedModule& module_of(RawModule raw) { return *reinterpret_cast<LoadedModule*>(raw); }
+const LoadedFunction& function_of(RawFunction raw) {
+    return *reinterpret_cast<const LoadedFunction*>(raw);
+}
+
+}  // namespace
+
+RawModule CudaDevice::load(const core::Image& image) {
+    const Scope scope(*this, "load");
+    return reinterpret_cast<RawModule>(new LoadedModule(driver_, faults_, image));
+}
+
+void CudaDevice::unload(RawModule module) noexcept {
+    Scope scope(*this);
+    if (driver_forked()) return;
+    try_enter(scope);  // what is ours goes even if the context is lost
+    delete &module_of(module);
+}
+
+core::FunctionInfo CudaDevice::function(RawModule module, std::string_view name) {
+    const Scope scope(*this, "function");
+    return module_of(module).function(name);
+}
+
+core::SymbolInfo CudaDevice::global(RawModule module, std::string_view name) {
+    const Scope scope(*this, "global");
+    return module_of(module).global(name);
+}
+
+std::vector<std::string> CudaDevice::function_names(RawModule module) {
+    const Scope scope(*this, "function_names");
+    return module_of(module).function_names();
+}
+
+void CudaDevice::set_function_attribute(RawFunction function, int attribute, int value) {
+    const Scope scope(*this, "set_function_attribute");
+    check(driver_.cuFuncSetAttribute(function_of(function).handle, attribute, value),
+          "cuFuncSetAttribute");
+}
+
+int CudaDevice::occupancy(RawFunction function, int block_threads, size_t shared_bytes) {
+    const Scope scope(*this, "occupancy");
+    if (block_threads <= 0)
+        core::throw_error(core::ErrorKind::InvalidArgument, "occupancy: block of {} threads",
+                          block_threads);
+    int blocks = 0;
+    check(driver_.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function_of(function).handle,
+                                                              block_threads, shared_bytes),
+          "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+    return blocks;
+}
+
+Result CudaDevice::start(const core::LaunchParams& p) noexcept {
+    const LoadedFunction& function = function_of(p.function);
+    faults_.note_launch(&function.readable);
+    if (!p.cooperative) [[likely]]
+        return driver_.cuLaunchKernel(function.handle, p.grid.x, p.grid.y, p.grid.z, p.block.x,
+                                      p.block.y, p.block.z, static_cast<unsigned>(p.shared_bytes),
+                                      stream_of(p.stream), const_cast<void**>(p.arguments),
+                                      nullptr);
+    LaunchAttribute attribute;
+    attribute.id = kLaunchCooperative;
+    attribute.value.cooperative = 1;
+    const LaunchConfig config{p.grid.x,
+                              p.grid.y,
+                              p.grid.z,
+                              p.block.x,
+                              p.block.y,
+                              p.block.z,
+                              static_cast<unsigned>(p.shared_bytes),
+                              stream_of(p.stream),
+                              &attribute,
+                              1};
+    return driver_.cuLaunchKernelEx(&config, function.handle, const_cast<void**>(p.arguments),
+                                    nullptr);
+}
+
+// Nothing on this path but the call: what this thread's context was last is taken for granted, and
+// looked at only when the driver refuses.
+void CudaDevice::launch(const core::LaunchParams& params) {
+    faults_.require_usable("launch");
+    const ContextHandle own = context_.load(std::memory_order_relaxed);
+    if (thread_context == own && own != nullptr && !driver_forked()) [[likely]] {
+        const Result result = start(params);
+        if (result == result::kSuccess) [[likely]]
+            return;
+        ContextHandle current = nullptr;
+        if (is_sticky(result) || driver_.cuCtxGetCurrent(&current) != result::kSuccess ||
+            current == own)
+            fail_launch(params, result);
+    }
+    const Scope scope(*this, "launch");
+    const Result result = start(params);
+    if (result != result::kSuccess) fail_launch(params, result);
+}
+
+void CudaDevice::fail_launch(const core::LaunchParams& params, Result result) {
+    faults_.fail(result, fmt::format("launch of {}", function_of(params.function).readable));
+}
+
+}  // namespace trilane::cuda
