@@ -15,7 +15,7 @@ import importlib.util
 import os
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 __all__ = ["ALIAS_DIRECTORY", "FACES", "become_face", "become_numba", "install"]
 
@@ -46,6 +46,14 @@ class _FaceLoader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         if self._own is not None:
             module.__spec__, module.__loader__ = self._own  # type: ignore[assignment]
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The face's code, for `python -m`."""
+        spec = importlib.util.find_spec(self.face_name)
+        loader = spec.loader if spec is not None else None
+        if not isinstance(loader, importlib.abc.InspectLoader):
+            return None
+        return loader.get_code(self.face_name)
 
 
 class _FaceFinder(importlib.abc.MetaPathFinder):

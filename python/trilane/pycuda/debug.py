@@ -1,0 +1,41 @@
+"""`python -m pycuda.debug script.py`: run a program with every access of its kernels checked.
+
+PyCUDA runs the program so that cuda-gdb can look into its kernels. Here it runs on the cpu device
+with the checks of `trilane check`, which name kernel, source line, block, thread and array; set
+TRILANE_DEVICE to run it elsewhere, compiled with ``-G``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the program that `arguments` name; returns its exit status.
+
+    Parameters
+    ----------
+    arguments : list of str, optional
+        The script and its own arguments; default: those of the process.
+    """
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if not given or given[0] in ("-h", "--help"):
+        print("usage: python -m pycuda.debug SCRIPT-TO-RUN [SCRIPT-ARGUMENTS]", file=sys.stderr)
+        return 0 if given else 2
+    if not os.path.exists(given[0]):
+        print(f"Error: {given[0]} does not exist")
+        return 1
+    from trilane.cli import main as trilane
+
+    from .driver import set_debugging
+
+    os.environ["CUDA_DEBUGGING"] = "1"  # child processes debug too
+    set_debugging()
+    return trilane(["check", *given])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
