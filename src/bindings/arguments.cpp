@@ -49,6 +49,13 @@ MemoryRef interface_memory(nb::handle object, const char* who) {
     return address_only(data[0], who);
 }
 
+[[noreturn]] void not_memory(const TypeRoute& type, const char* who) {
+    core::throw_error(ErrorKind::TypeMismatch,
+                      "{}: not device memory: got {}, expected an allocation, a device array or an "
+                      "address",
+                      who, type.name);
+}
+
 MemoryRef buffer_protocol(nb::handle object, const char* who) {
     nb::tuple pair = nb::cast<nb::tuple>(object.attr("__trilane_buffer__")());
     const BufferHandle* handle = nullptr;
@@ -75,6 +82,7 @@ MemoryRef memory_by_route(nb::handle object, const TypeRoute& type, const char* 
             return array_memory(object);
         case Route::TrilaneArray: {
             nb::object array = object.attr("__trilane_array__")();
+            if (array.is_none()) not_memory(type, who);
             MemoryRef ref = array_memory(array);
             ref.owner = std::move(array);
             return ref;
@@ -100,10 +108,7 @@ MemoryRef memory_by_route(nb::handle object, const TypeRoute& type, const char* 
         case Route::Index:
             return address_only(object, who);
         default:
-            core::throw_error(ErrorKind::TypeMismatch,
-                              "{}: not device memory: got {}, expected an allocation, a device "
-                              "array or an address",
-                              who, type.name);
+            not_memory(type, who);
     }
 }
 

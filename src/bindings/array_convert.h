@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "array/array.h"
 #include "array/promotion.h"
@@ -18,6 +19,8 @@ struct ArrayTypes {
     PyTypeObject* generic = nullptr;     // numpy.generic
     PyTypeObject* host_array = nullptr;  // numpy.ndarray
     PyObject* dtypes[core::kDTypeCount] = {};
+    std::vector<PyTypeObject*> faces;  // subclasses that a face made for its own name
+    PyObject* converter = nullptr;     // foreign device arrays -> arrays, None for anything else
 };
 ArrayTypes& array_types();
 void init_array_types(nb::handle ndarray_type);
@@ -41,9 +44,21 @@ inline nb::object wrap(array::Array value, PyTypeObject* type = nullptr) {
 PyObject* new_derived_object(array::Array&& value, PyObject* source, PyTypeObject* type = nullptr);
 // The array that `object` is a view of; None if it has memory of its own.
 nb::object base_of(nb::handle object);
-// The type for results of an operation on `object`: its own if it is a subclass.
+// Whether arrays of this type belong to a face that has a subclass of its own.
+inline bool is_face_type(PyTypeObject* type) {
+    for (PyTypeObject* face : array_types().faces)
+        if (type == face || PyType_IsSubtype(type, face)) return true;
+    return false;
+}
+// The type for results of a method of `object`: its own if it is a subclass.
 inline PyTypeObject* result_type_of(PyObject* object) {
     return is_array(object) ? Py_TYPE(object) : array_types().ndarray;
+}
+// The type for results of a function that `object` was given to: its own if it is a user's
+// subclass, the bound type if it is an array of a face.
+inline PyTypeObject* function_type_of(PyObject* object) {
+    PyTypeObject* type = result_type_of(object);
+    return type == array_types().ndarray || is_face_type(type) ? array_types().ndarray : type;
 }
 
 // --- numbers

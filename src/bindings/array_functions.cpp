@@ -19,7 +19,7 @@ namespace {
 
 nb::object like(nb::handle source, Array value) {
     return nb::steal(
-        new_derived_object(std::move(value), source.ptr(), result_type_of(source.ptr())));
+        new_derived_object(std::move(value), source.ptr(), function_type_of(source.ptr())));
 }
 
 nb::object empty(nb::object shape, nb::object dtype, nb::object order) {
@@ -323,6 +323,33 @@ void bind_array_functions(nb::module_& m) {
         },
         arg("a"), arg("out").none() = none, arg("stream").none() = none, arg("blocking") = true,
         arg("order").none() = "C");
+    m.def(
+        "register_face",
+        [](nb::handle type) {
+            if (!PyType_Check(type.ptr()) ||
+                !PyType_IsSubtype((PyTypeObject*)type.ptr(), array_types().ndarray))
+                throw_error(ErrorKind::TypeMismatch,
+                            "register_face: expected a subclass of ndarray");
+            array_types().faces.push_back((PyTypeObject*)type.inc_ref().ptr());
+        },
+        arg("type"),
+        "Say that a subclass is a face's own array type: functions given such arrays return the\n"
+        "bound type, methods and operators the type of their array or left operand.");
+    m.def(
+        "set_converter",
+        [](nb::object function) { array_types().converter = function.release().ptr(); },
+        arg("function"),
+        "What ufuncs call with an operand that is no array and no number: it returns the same\n"
+        "memory as an array, or None.");
+    m.def(
+        "plain",
+        [](nb::object a) -> nb::object {
+            PyTypeObject* type = Py_TYPE(a.ptr());
+            if (type == array_types().ndarray || !is_face_type(type)) return a;
+            return wrap(as_array(a.ptr()));
+        },
+        arg("a"),
+        "The same memory as the bound type, if `a` is an array of another face; else `a`.");
     m.def("from_buffer", &from_buffer, arg("buffer"), arg("offset"), arg("shape"), arg("dtype"),
           arg("strides").none() = none, arg("owner").none() = none);
     m.def(

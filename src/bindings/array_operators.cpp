@@ -11,11 +11,20 @@ using array::UfuncCall;
 
 namespace {
 
-// Which type the result has: a subclass on either side wins.
+// Which type the result has: a user's subclass on either side wins, then the left operand's face.
 PyTypeObject* common_type(PyObject* a, PyObject* b) {
+    if (!is_array(a)) return result_type_of(b);
+    if (Py_TYPE(a) != array_types().ndarray) return Py_TYPE(a);
+    return function_type_of(b);
+}
+
+// Python asks the right side of a comparison first if its type is a subclass, so the order of the
+// operands says nothing: an array of a face and one of the bound type give the bound type.
+PyTypeObject* compared_type(PyObject* a, PyObject* b) {
     PyTypeObject* base = array_types().ndarray;
-    if (is_array(a) && Py_TYPE(a) != base) return Py_TYPE(a);
-    return is_array(b) ? Py_TYPE(b) : base;
+    if (is_array(a) && is_array(b) && (Py_TYPE(a) == base) != (Py_TYPE(b) == base))
+        return function_type_of(Py_TYPE(a) == base ? b : a);
+    return common_type(a, b);
 }
 
 bool operands(PyObject* a, PyObject* b, UfuncCall& call) {
@@ -137,7 +146,7 @@ PyObject* compare(PyObject* a, PyObject* b, int operation) {
             }
             return not_implemented();
         }
-        return new_array_object(std::move(array::call_ufunc(call).outputs[0]), common_type(a, b));
+        return new_array_object(std::move(array::call_ufunc(call).outputs[0]), compared_type(a, b));
     });
 }
 

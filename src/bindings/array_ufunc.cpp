@@ -37,6 +37,17 @@ void take_outputs(UfuncCall& call, nb::handle out, nb::object* kept) {
     }
 }
 
+// An input of call_with; `kept` owns what a device array of another library became.
+array::UfuncInput ufunc_input(nb::handle object, nb::object& kept, const char* name) {
+    array::UfuncInput input;
+    if (input_from_python(object.ptr(), input)) return input;
+    if (array_types().converter && Py_TYPE(object.ptr()) != array_types().host_array) {
+        kept = nb::handle(array_types().converter)(object);
+        if (is_array(kept.ptr())) return {&as_array(kept.ptr()), {}};
+    }
+    return require_input(object, name);
+}
+
 nb::object call_with(const Ufunc& ufunc, const nb::args& args, nb::handle out, nb::handle where,
                      nb::handle casting, nb::handle dtype, nb::handle order) {
     UfuncCall call;
@@ -47,10 +58,11 @@ nb::object call_with(const Ufunc& ufunc, const nb::args& args, nb::handle out, n
                     "{}() takes from {} to {} positional arguments but {} were given", ufunc.name,
                     ufunc.nin, ufunc.nin + ufunc.nout, given);
     PyTypeObject* type = array_types().ndarray;
+    nb::object foreign[std::size(call.inputs)];
     for (int k = 0; k < ufunc.nin; ++k) {
-        call.inputs[k] = require_input(args[k], ufunc.name.c_str());
-        if (is_array(args[k].ptr()) && Py_TYPE(args[k].ptr()) != array_types().ndarray)
-            type = Py_TYPE(args[k].ptr());
+        call.inputs[k] = ufunc_input(args[k], foreign[k], ufunc.name.c_str());
+        PyTypeObject* own = function_type_of(args[k].ptr());
+        if (own != array_types().ndarray) type = own;
     }
     nb::object kept[2] = {nb::none(), nb::none()};
     if (given > ufunc.nin && !out.is_none())

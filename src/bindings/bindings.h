@@ -79,6 +79,21 @@ struct HandleCaster {
     explicit operator Value&&() { return static_cast<Value&&>(value); }
 };
 
+// Of a stream of any face too: by its attribute __trilane_stream__.
+struct StreamCaster : HandleCaster<core::Stream> {
+    bool from_python(nb::handle source, uint32_t flags,
+                     nb::detail::cleanup_list* cleanup) noexcept {
+        if (HandleCaster::from_python(source, flags, cleanup)) return true;
+        inner_ = nb::steal(PyObject_GetAttrString(source.ptr(), "__trilane_stream__"));
+        if (inner_.is_valid()) return HandleCaster::from_python(inner_, flags, cleanup);
+        PyErr_Clear();
+        return false;
+    }
+
+  private:
+    nb::object inner_;
+};
+
 // The stream or context meant by an argument that may be None.
 inline core::ContextPtr context_or_current(const core::ContextPtr& context) {
     return context ? context : core::current_context();
@@ -112,8 +127,7 @@ template <>
 struct type_caster<trilane::core::ContextPtr>
     : trilane::bindings::HandleCaster<trilane::core::Context> {};
 template <>
-struct type_caster<trilane::core::StreamPtr>
-    : trilane::bindings::HandleCaster<trilane::core::Stream> {};
+struct type_caster<trilane::core::StreamPtr> : trilane::bindings::StreamCaster {};
 template <>
 struct type_caster<trilane::core::EventPtr>
     : trilane::bindings::HandleCaster<trilane::core::Event> {};

@@ -22,16 +22,11 @@ def asnumpy(a, stream=None, order="C", out=None, *, blocking=True) -> np.ndarray
     blocking : bool
         False: the copy may still be under way on return.
     """
-    if isinstance(a, ndarray):
-        return a.get(stream=stream, order=order, out=out, blocking=blocking)
-    for protocol in ("__cupy_get_ndarray__", "__trilane_array__"):
-        convert = getattr(a, protocol, None)
-        if convert is not None:
-            return convert().get(stream=stream, order=order, out=out, blocking=blocking)
-    if not isinstance(a, np.ndarray) and hasattr(a, "__cuda_array_interface__"):
-        from trilane.cupy._creation import asarray
+    from trilane.cupy._creation import as_device_array
 
-        return asarray(a).get(stream=stream, order=order, out=out, blocking=blocking)
+    device_array = a if type(a) is ndarray else as_device_array(a)
+    if device_array is not None:
+        return device_array.get(stream=stream, order=order, out=out, blocking=blocking)
     result = np.asarray(a, order=order if order in ("C", "F", "A", "K") else None)
     if out is not None:
         out[...] = result

@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import as_bytes, device_array_of
 from trilane.cupy._dtypes import check_dtype
-from trilane.cupy._engine import copyto, engine, from_buffer, from_host, ndarray
+from trilane.cupy._engine import copyto, engine, from_buffer, from_host, ndarray, plain
 from trilane.cupy._engine import empty as _empty
 from trilane.cupy._engine import full as _full
-from trilane.cupy._helpers import SCALARS, normalize_shape, product, require_array, stack_arrays
+from trilane.cupy._helpers import SCALARS, normalize_shape, require_array, stack_arrays
 
 
 def empty(shape, dtype=float, order="C") -> ndarray:
@@ -156,7 +157,8 @@ def array(
     ----------
     obj : array_like
         A device array of any face, a NumPy array, a scalar, nested sequences (of device arrays
-        too), or an object with one of the array protocols.
+        too), an object with one of the array protocols, or memory without a type (an allocation
+        of PyCUDA), which becomes an array of its bytes.
     dtype : data-type, optional
     copy : bool or None
         None: share the memory of a device array where nothing has to change. False: raise
@@ -197,36 +199,13 @@ def array(
 def as_device_array(obj) -> ndarray | None:
     """The device array that `obj` is or shows, without copying; None if it holds host values."""
     if isinstance(obj, ndarray):
-        return obj
-    if isinstance(obj, (np.ndarray, list, tuple, *SCALARS)):
+        return plain(obj)
+    if type(obj) is np.ndarray or isinstance(obj, (list, tuple, *SCALARS)):
         return None
-    for protocol in ("__cupy_get_ndarray__", "__trilane_array__"):
-        convert = getattr(obj, protocol, None)
-        if convert is not None:
-            return convert()
-    interface = getattr(obj, "__cuda_array_interface__", None)
-    if interface is not None:
-        return _from_interface(interface, obj)
-    return None
-
-
-def _from_interface(interface: dict, owner) -> ndarray:
-    shape = tuple(interface["shape"])
-    dtype = np.dtype(interface["typestr"])
-    if interface.get("mask") is not None:
-        raise ValueError("trilane.cupy does not support masked arrays (__cuda_array_interface__)")
-    strides = interface.get("strides")
-    address = interface["data"][0] or 0
-    if strides is None:
-        low, nbytes = 0, product(shape) * dtype.itemsize
-    else:
-        reach = [(e - 1) * s for e, s in zip(shape, strides)]
-        low = sum(r for r in reach if r < 0)
-        nbytes = sum(r for r in reach if r > 0) - low + dtype.itemsize
-    if product(shape) == 0:
-        return _empty(shape, dtype, "C")
-    buffer = _core.Buffer.adopt(address + low, nbytes, owner)
-    return from_buffer(buffer, -low, shape, dtype, strides)
+    shown = device_array_of(obj)
+    if shown is not None:
+        return plain(shown)
+    return None if isinstance(obj, np.ndarray) else as_bytes(obj)
 
 
 def _from_device(a: ndarray, dtype, copy, order, subok) -> ndarray:
@@ -395,6 +374,7 @@ def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
         The memory is on a CUDA device.
     """
     if isinstance(x, ndarray):
+        x = plain(x)
         return x.copy() if copy else x.view()
     kind = x.__dlpack_device__()[0]
     if kind not in (1, 3):

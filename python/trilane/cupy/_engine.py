@@ -28,3 +28,4 @@ copyto = engine.copyto
 reduce = engine.reduce
 accumulate = engine.accumulate
 concatenate = engine.concatenate
+plain = engine.plain  # arrays of other faces as this face's type, with no copy

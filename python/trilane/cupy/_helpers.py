@@ -7,7 +7,7 @@ import operator
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._engine import engine, ndarray, plain
 
 SCALARS = (bool, int, float, complex, np.generic)
 
@@ -32,7 +32,7 @@ def require_array(a, who: str) -> ndarray:
         It is something else; NumPy arrays and lists do not convert by themselves.
     """
     if isinstance(a, ndarray):
-        return a
+        return plain(a)
     convert = getattr(a, "__cupy_get_ndarray__", None)
     if convert is not None:
         return convert()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from trilane._exchange import core_stream
 from trilane.cupy import _protocols, _sorting
 from trilane.cupy._engine import (
     UFunc,
@@ -56,7 +57,7 @@ def _get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
     blocking : bool
         False: the copy may still be under way on return.
     """
-    core = None if stream is None else stream._core_stream
+    core = core_stream(stream)
     if out is not None and not (out.flags.c_contiguous or out.flags.f_contiguous):
         if out.shape != self.shape or out.dtype != self.dtype:
             raise ValueError(
@@ -69,7 +70,7 @@ def _get(self, stream=None, order="C", out=None, blocking=True) -> np.ndarray:
 
 def _set(self, arr, stream=None) -> None:
     """Copy the values of a NumPy array of the same shape and dtype into this one."""
-    engine_set(self, arr, None if stream is None else stream._core_stream)
+    engine_set(self, arr, core_stream(stream))
 
 
 def _astype(self, dtype, order="K", casting=None, subok=None, copy=True) -> ndarray:

@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from trilane import _core
+from trilane._exchange import dlpack, dlpack_device, no_implicit_array
 from trilane.cupy import _ufuncs
 from trilane.cupy._convert import asnumpy
 from trilane.cupy._creation import array
 from trilane.cupy._engine import ndarray
 from trilane.cupy._helpers import SCALARS
+
+__all__ = [
+    "array_function",
+    "array_namespace",
+    "array_ufunc",
+    "cuda_array_interface",
+    "dlpack",
+    "dlpack_device",
+    "no_implicit_array",
+    "reduce_ex",
+    "restore",
+    "to_device",
+]
 
 
 def array_ufunc(self, ufunc, method, *inputs, **kwargs):
@@ -67,14 +80,6 @@ def array_function(self, func, types, args, kwargs):
     return own(*args, **kwargs)
 
 
-def no_implicit_array(self, dtype=None, copy=None):
-    """Always raises: nothing is copied to the host by itself."""
-    raise TypeError(
-        "Implicit conversion to a NumPy array is not allowed. "
-        "Please use `.get()` to construct a NumPy array explicitly."
-    )
-
-
 def cuda_array_interface(self) -> dict:
     """The interface of CUDA arrays, version 3; only of memory on a CUDA device."""
     if self.buffer.context.properties.type != "cuda":
@@ -91,55 +96,6 @@ def cuda_array_interface(self) -> dict:
         "strides": None if self.c_contiguous else self.strides,
         "stream": stream or 1,
     }
-
-
-def host_view(a) -> np.ndarray:
-    """A NumPy view of an array of the cpu device, which keeps it alive."""
-
-    class _Holder:
-        __array_interface__ = {
-            "shape": a.shape,
-            "typestr": a.dtype.str,
-            "descr": a.dtype.descr,
-            "data": (a.ptr, False),
-            "strides": a.strides,
-            "version": 3,
-        }
-
-        def __init__(self) -> None:
-            self.array = a
-
-    return np.asarray(_Holder())
-
-
-def dlpack_device(self) -> tuple[int, int]:
-    """DLPack's device type and number: (1, 0) is the host, (2, n) a CUDA device."""
-    kind = self.buffer.context.properties.type
-    return (2, self.device_id) if kind == "cuda" else (1, 0)
-
-
-def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """Return a DLPack capsule of the memory, without a copy unless asked for.
-
-    Raises
-    ------
-    NotImplementedError
-        The memory is on a CUDA device.
-    BufferError
-        The dtype or the device asked for has no DLPack form.
-    """
-    if dlpack_device(self)[0] != 1:
-        raise NotImplementedError("ndarray.__dlpack__ of CUDA memory")
-    if dl_device is not None and tuple(int(x) for x in dl_device) != (1, 0):
-        raise BufferError(f"cannot export to DLPack device {dl_device}")
-    _core.current_stream().synchronize()
-    source = self.copy() if copy else self
-    if source.size == 0:
-        host = np.empty(source.shape, source.dtype)
-    else:
-        host = host_view(source)
-    kwargs = {} if max_version is None else {"max_version": max_version}
-    return host.__dlpack__(**kwargs)
 
 
 def array_namespace(self, /, *, api_version=None):

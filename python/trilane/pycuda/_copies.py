@@ -56,11 +56,11 @@ class _Memcpy:
 
     def set_src_unified(self, buffer: Any) -> None:
         """The source is managed memory."""
-        self._set("src", self._src, buffer, not hasattr(buffer, "__trilane_buffer__"))
+        self._set("src", self._src, buffer, not hasattr(buffer, "__trilane_array__"))
 
     def set_dst_unified(self, buffer: Any) -> None:
         """The destination is managed memory."""
-        self._set("dst", self._dst, buffer, not hasattr(buffer, "__trilane_buffer__"))
+        self._set("dst", self._dst, buffer, not hasattr(buffer, "__trilane_array__"))
 
     def set_src_array(self, array: Any) -> None:
         """Not there: CUDA arrays."""

@@ -12,6 +12,13 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import (
+    core_stream,
+    no_implicit_array,
+    own_attributes,
+    plain_array_function,
+    shared_array,
+)
 
 from ._errors import TrilaneError, translate
 from ._host import pagelocked_empty
@@ -24,6 +31,7 @@ _array = _core.array
 @contextmanager
 def _on(stream: Any) -> Any:
     """Work of the body goes to `stream`, if there is one."""
+    stream = core_stream(stream)
     if stream is None:
         yield
         return
@@ -55,16 +63,17 @@ class _MemoryPointer:
         self.buffer, self.offset = buffer, offset
 
 
-def _memory_pointer(gpudata: Any, nbytes: int) -> _MemoryPointer:
+def _memory_pointer(gpudata: Any, nbytes: int, base: Any) -> _MemoryPointer:
     try:
         address, buffer = _core.resolve_memory(gpudata)
     except TrilaneError as error:
         raise translate("GPUArray", error) from None
     if buffer is None:
-        return _MemoryPointer(_core.Buffer.adopt(address, nbytes, owner=gpudata), 0)
+        return _MemoryPointer(_core.Buffer.adopt(address, nbytes, owner=(base, gpudata)), 0)
     return _MemoryPointer(buffer, address - buffer.address)
 
 
+@own_attributes
 class GPUArray(_array.ndarray):
     """An n-dimensional array in device memory.
 
@@ -89,6 +98,9 @@ class GPUArray(_array.ndarray):
     """
 
     __array_priority__ = 100
+    __array_ufunc__ = None
+    __array_function__ = plain_array_function
+    __array__ = no_implicit_array
 
     def __init__(
         self,
@@ -106,7 +118,7 @@ class GPUArray(_array.ndarray):
         if gpudata is None and allocator is not None and allocator is not mem_alloc:
             gpudata = allocator(builtins.max(prod(shape) * dtype.itemsize, 1))
         if gpudata is not None:
-            pointer = _memory_pointer(gpudata, _extent(shape, strides, dtype.itemsize))
+            pointer = _memory_pointer(gpudata, _extent(shape, strides, dtype.itemsize), base)
         super().__init__(shape, dtype, pointer, strides, order)
         self._allocator = allocator
         self._keep = (base, gpudata)
@@ -161,7 +173,7 @@ class GPUArray(_array.ndarray):
     # --- copies between host and device
 
     def set(self, ary: np.ndarray, async_: bool = False, stream: Any = None, **kwargs: Any) -> None:
-        """Copy a host array of the same shape and dtype into this one.
+        """Copy a host or device array of the same shape and dtype into this one.
 
         Raises
         ------
@@ -170,14 +182,19 @@ class GPUArray(_array.ndarray):
         """
         async_ = bool(kwargs.pop("async", async_))
         _no_more(kwargs)
-        ary = np.asarray(ary)
+        shown = shared_array(ary)
+        ary = np.asarray(ary) if shown is None else shown
         if ary.shape != self.shape:
             if ary.size != self.size:
                 raise ValueError("ary and self must be the same size")
             ary = ary.reshape(self.shape)
         if ary.dtype != self.dtype:
             raise ValueError("ary and self must have the same dtype")
-        super().set(ary, stream)
+        if shown is None:
+            super().set(ary, stream)
+            return
+        with _on(stream):
+            _array.copyto(self, ary)
 
     def set_async(self, ary: np.ndarray, stream: Any = None) -> None:
         """As `set`, ordered on `stream`."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import shared_array
 
 from ._gpuarray import GPUArray, _as_gpu, _no_more, _on, _order_of
 from ._memory import mem_alloc
@@ -17,9 +18,15 @@ _array = _core.array
 def to_gpu(
     ary: np.ndarray, allocator: Any = None, async_: bool = False, stream: Any = None, **kwargs: Any
 ) -> GPUArray:
-    """A device array with the contents of a host array."""
+    """A device array with the contents of a host array, or of a device array of another face."""
     kwargs.pop("async", None)
     _no_more(kwargs)
+    shown = shared_array(ary)
+    if shown is not None:
+        result = GPUArray(shown.shape, shown.dtype, allocator, order=_order_of(shown))
+        with _on(stream):
+            _array.copyto(result, shown)
+        return result
     ary = np.asarray(ary)
     if allocator is None or allocator is mem_alloc:
         return _as_gpu(_array.from_host(ary, "K", stream))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import ReachableArray
 
 from ._enums import mem_attach_flags
 from ._errors import LogicError, TrilaneError, translate
@@ -218,10 +219,10 @@ class ManagedAllocation(DeviceAllocation):
 ManagedAllocationOrStub = ManagedAllocation
 
 
-class _ManagedArray(_OwnedArray):
-    def __trilane_buffer__(self) -> tuple[Any, int]:
-        owner = self._owner
-        return owner, self.ctypes.data - owner.address
+class _ManagedArray(ReachableArray):
+    @property
+    def base(self) -> Any:  # type: ignore[override]
+        return self._reach[0] if self._reach is not None else super().base
 
 
 def managed_empty(shape: Any, dtype: Any, order: str = "C", mem_flags: int = 0) -> np.ndarray:
@@ -235,7 +236,7 @@ def managed_empty(shape: Any, dtype: Any, order: str = "C", mem_flags: int = 0) 
     dims, dtype, nbytes = _shape_and_size(shape, dtype)
     holder = ManagedAllocation(max(nbytes, 1), int(mem_flags) or int(mem_attach_flags.GLOBAL))
     result = _array_over(holder, nbytes, dims, dtype, order).view(_ManagedArray)
-    result._owner = holder
+    result._reach = (holder, holder.address)
     return result
 
 

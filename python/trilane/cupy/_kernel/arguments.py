@@ -4,7 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from trilane.cupy._engine import empty, ndarray
+from trilane._exchange import as_array_of, core_stream, refuse_untyped
+from trilane.cupy._engine import empty, ndarray, plain
+
+__all__ = [
+    "as_argument",
+    "broadcast_strides",
+    "convert_scalars",
+    "core_stream",
+    "dtype_of",
+    "is_array",
+    "is_c_contiguous",
+    "is_linear",
+    "new_output",
+    "split",
+    "weak_dtype_of",
+]
 
 _SCALARS = (bool, int, float, complex)
 _WEAK = {bool: np.dtype("?"), int: np.dtype("q"), float: np.dtype("d"), complex: np.dtype("D")}
@@ -15,8 +30,11 @@ def is_array(x) -> bool:
     return isinstance(x, ndarray)
 
 
-def split(name: str, args: tuple, nin: int, nout: int) -> tuple[list, list]:
+def split(name: str, args: tuple, nin: int, nout: int, parameters) -> tuple[list, list]:
     """Check the number and kinds of the arguments; return inputs and (given) outputs.
+
+    Memory without a type, such as an allocation of PyCUDA, counts as a one-dimensional array of
+    its parameter's type.
 
     Raises
     ------
@@ -28,24 +46,31 @@ def split(name: str, args: tuple, nin: int, nout: int) -> tuple[list, list]:
         raise TypeError(
             f"Wrong number of arguments for {name!r}. It must be {expected}, but given {len(args)}."
         )
-    values = [as_argument(x) for x in args]
+    values = [as_argument(x, parameter) for x, parameter in zip(args, parameters)]
     for x in values[nin:]:
         if not is_array(x):
             raise TypeError(f"{name}: an output must be an ndarray: got {type(x).__name__}")
     return values[:nin], values[nin:]
 
 
-def as_argument(x):
+def as_argument(x, parameter):
     """A device array or a scalar, or TypeError."""
     if isinstance(x, (ndarray, np.generic, *_SCALARS)):
-        return x
-    convert = getattr(x, "__cupy_get_ndarray__", None)
-    if convert is not None:
-        return convert()
-    if hasattr(x, "__cuda_array_interface__") or hasattr(x, "__trilane_array__"):
-        from trilane.cupy._creation import asarray
+        return plain(x)
+    if parameter.dtype is not None:
+        typed = as_array_of(x, parameter.dtype)
+        if typed is not None:
+            return typed
+    refuse_untyped(
+        x,
+        f"parameter {parameter.name!r}",
+        "declare the parameter's type, or view the memory: cupy.asarray(memory).view(dtype)",
+    )
+    from trilane.cupy._creation import as_device_array
 
-        return asarray(x)
+    shown = as_device_array(x)
+    if shown is not None:
+        return shown
     raise TypeError(f"Unsupported type {type(x)}")
 
 
@@ -102,10 +127,3 @@ def is_linear(shape, strides, itemsize: int) -> bool:
 def is_c_contiguous(x) -> bool:
     """Whether a device array is C-contiguous."""
     return is_linear(x.shape, x.strides, x.itemsize)
-
-
-def core_stream(stream):
-    """The core's stream behind what the user gave; None is the current one."""
-    if stream is None:
-        return None
-    return stream._core_stream

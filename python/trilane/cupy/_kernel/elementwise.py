@@ -124,7 +124,7 @@ class ElementwiseKernel:
         """
         if block_size <= 0:
             raise ValueError(f"block_size must be greater than zero: got {block_size}")
-        inputs, outputs = arguments.split(self.name, args, self.nin, self.nout)
+        inputs, outputs = arguments.split(self.name, args, self.nin, self.nout, self.params)
         in_types, out_types, bindings = resolve_types(
             self.in_params,
             self.out_params,

@@ -7,7 +7,7 @@ import pathlib
 import numpy as np
 
 from trilane import _core
-from trilane.cupy._kernel.arguments import as_argument
+from trilane._exchange import core_stream, shared_array
 from trilane.cupy.cuda._errors import CompileException, CUDADriverError, driver_error
 
 # CUfunction_attribute numbers.
@@ -259,7 +259,7 @@ class RawKernel:
                 block,
                 tuple([_raw_argument(x) for x in args]),
                 shared_mem,
-                None if stream is None else stream._core_stream,
+                core_stream(stream),
                 self._raw_module.enable_cooperative_groups,
             )
         except (_core.LaunchError, _core.InvalidArgumentError) as error:
@@ -328,11 +328,14 @@ for _name in (
 def _raw_argument(x):
     """What the core's launch takes for one argument of a raw kernel."""
     if isinstance(x, np.ndarray):
+        shown = None if type(x) is np.ndarray else shared_array(x)
+        if shown is not None:
+            return shown
         if x.size != 1 or x.dtype.kind == "O":
             raise TypeError(
                 f"Unsupported type {type(x)}: only arrays of one element (structures) pass by value"
             )
         return x.reshape(())[()] if x.dtype.kind != "V" else x.tobytes()
     if hasattr(x, "__cupy_get_ndarray__"):
-        return as_argument(x)
+        return x.__cupy_get_ndarray__()
     return x

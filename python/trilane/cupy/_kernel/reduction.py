@@ -130,7 +130,7 @@ class ReductionKernel:
         ValueError
             The shapes do not broadcast, or an empty reduction has no identity.
         """
-        inputs, outputs = arguments.split(self.name, args, self.nin, self.nout)
+        inputs, outputs = arguments.split(self.name, args, self.nin, self.nout, self.params)
         if out is not None:
             if outputs or self.nout != 1:
                 raise ValueError("cannot specify 'out' as both a positional and keyword argument")

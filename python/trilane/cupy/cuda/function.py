@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 
 from trilane import _core
+from trilane._exchange import core_stream
 
 
 class Module:
@@ -36,5 +37,4 @@ class Function:
 
     def __call__(self, grid, block, args, shared_mem: int = 0, stream=None) -> None:
         """Launch; `args` as of `RawKernel`."""
-        core = None if stream is None else stream._core_stream
-        self._function.launch(grid, block, tuple(args), shared_mem, core)
+        self._function.launch(grid, block, tuple(args), shared_mem, core_stream(stream))

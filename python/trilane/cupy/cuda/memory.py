@@ -11,6 +11,7 @@ import threading
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import core_stream
 from trilane.cupy.cuda._errors import OutOfMemoryError
 from trilane.cupy.cuda.device import Device
 
@@ -176,7 +177,7 @@ class MemoryPointer:
 
     def copy_from_device_async(self, src: MemoryPointer, size: int, stream=None) -> None:
         """Copy bytes from device memory, ordered on a stream."""
-        _core.copy_on_device(self, src, int(size), stream=_core_stream(stream))
+        _core.copy_on_device(self, src, int(size), stream=core_stream(stream))
 
     def copy_from_host(self, mem, size: int) -> None:
         """Copy bytes from host memory: an address (``ctypes.c_void_p``) or a buffer."""
@@ -185,7 +186,7 @@ class MemoryPointer:
     def copy_from_host_async(self, mem, size: int, stream=None) -> None:
         """As `copy_from_host`, ordered on a stream; the host memory must stay until it is done."""
         _core.copy_to_device(
-            self, _host(mem, size), int(size), stream=_core_stream(stream), wait=False
+            self, _host(mem, size), int(size), stream=core_stream(stream), wait=False
         )
 
     def copy_from(self, mem, size: int) -> None:
@@ -207,7 +208,7 @@ class MemoryPointer:
     def copy_to_host_async(self, mem, size: int, stream=None) -> None:
         """As `copy_to_host`, ordered on a stream."""
         _core.copy_to_host(
-            _host(mem, size), self, int(size), stream=_core_stream(stream), wait=False
+            _host(mem, size), self, int(size), stream=core_stream(stream), wait=False
         )
 
     def memset(self, value: int, size: int) -> None:
@@ -216,7 +217,7 @@ class MemoryPointer:
 
     def memset_async(self, value: int, size: int, stream=None) -> None:
         """Set bytes, ordered on a stream."""
-        _core.fill(self, int(value) & 0xFF, 1, int(size), stream=_core_stream(stream))
+        _core.fill(self, int(value) & 0xFF, 1, int(size), stream=core_stream(stream))
 
 
 class MemoryPool:
@@ -302,10 +303,6 @@ def _checked_size(size: int) -> int:
     if size < 0:
         raise ValueError(f"size must not be negative: got {size}")
     return size
-
-
-def _core_stream(stream):
-    return None if stream is None else stream._core_stream
 
 
 def _host(mem, size: int):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from trilane import _core
+from trilane._exchange import core_stream
 from trilane.cupy.cuda._errors import CUDARuntimeError
 
 _thread = threading.local()
@@ -48,6 +49,10 @@ class _BaseStream:
         core, shown = _stack().pop()
         _core.set_current_stream(core)
         _thread.current = shown
+
+    @property
+    def __trilane_stream__(self) -> _core.Stream:
+        return self._core_stream
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return 0, self.ptr
@@ -256,7 +261,7 @@ class Event:
 
     def record(self, stream: _BaseStream | None = None) -> None:
         """Record on a stream, the current one by default."""
-        self._core_event.record(None if stream is None else stream._core_stream)
+        self._core_event.record(core_stream(stream))
 
     def synchronize(self) -> None:
         """Wait for the event."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import ReachableArray
 from trilane.numba.cuda.cudadrv import devices
 from trilane.numba.cuda.cudadrv.devices import gpus
 from trilane.numba.cuda.cudadrv.driver import Context, Device, Event, Stream
@@ -96,14 +97,27 @@ class _HostView(np.ndarray):
         self._memory = getattr(source, "_memory", None)
 
 
-def _host_array(buffer: Any, address: int, shape: Any, dtype: Any, order: str) -> Any:
+class _MappedView(ReachableArray):
+    """A NumPy array whose memory the core owns and the device reaches: passed with no copy."""
+
+    __cuda_memory__ = True
+
+
+def _host_array(
+    buffer: Any, address: int, shape: Any, dtype: Any, order: str, reach: Any = None
+) -> Any:
     shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
     dtype = np.dtype(dtype)
     count = int(np.prod(shape, dtype=np.int64))
     if count == 0:
         return np.empty(shape, dtype, order=order)
     memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
-    made = np.frombuffer(memory, dtype, count).reshape(shape, order=order).view(_HostView)
+    made = np.frombuffer(memory, dtype, count).reshape(shape, order=order)
+    if reach is not None:
+        made = made.view(_MappedView)
+        made._reach = (reach, address)
+        return made
+    made = made.view(_HostView)
     made._memory = buffer
     return made
 
@@ -134,8 +148,10 @@ def mapped_array(
     """Page-locked host memory that the device reaches: a NumPy array, not initialised."""
     _no_strides("mapped_array", strides)
     with translated():
-        buffer = _core.HostBuffer.allocate(_nbytes(shape, dtype), 2 | portable | wc << 2)
-    return _host_array(buffer, buffer.address, shape, dtype, order)
+        nbytes = _nbytes(shape, dtype)
+        buffer = _core.HostBuffer.allocate(nbytes, 2 | portable | wc << 2)
+        reach = _core.Buffer.adopt(buffer.device_pointer, nbytes, buffer) if nbytes else None
+    return _host_array(buffer, buffer.address, shape, dtype, order, reach)
 
 
 def mapped_array_like(
@@ -155,7 +171,7 @@ def managed_array(
         buffer = _core.Buffer.allocate_managed(
             max(_nbytes(shape, dtype), 1), 1 if attach_global else 2
         )
-    return _host_array(buffer, buffer.address, shape, dtype, order)
+    return _host_array(buffer, buffer.address, shape, dtype, order, buffer)
 
 
 def _no_strides(name: str, strides: Any) -> None:

@@ -8,8 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from trilane import _core
+from trilane import _core, _exchange
 from trilane._core import array as _array
+from trilane._exchange import (
+    as_bytes,
+    host_array_function,
+    host_array_ufunc,
+    own_attributes,
+    shared_array,
+)
 from trilane.numba.cuda.cudadrv.driver import core_stream
 from trilane.numba.cuda.cudadrv.error import translated
 
@@ -24,6 +31,7 @@ errmsg_contiguous_buffer = (
 )
 
 
+@own_attributes
 class DeviceNDArray(_array.ndarray):
     """An array in device memory.
 
@@ -33,6 +41,8 @@ class DeviceNDArray(_array.ndarray):
 
     __cuda_memory__ = True
     __cuda_ndarray__ = True
+    __array_ufunc__ = host_array_ufunc
+    __array_function__ = host_array_function
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -323,11 +333,7 @@ def new_array(
 
 def is_cuda_array(obj: Any) -> bool:
     """Whether `obj` is device memory of any library."""
-    return (
-        isinstance(obj, _array.ndarray)
-        or hasattr(obj, "__cuda_array_interface__")
-        or hasattr(obj, "__trilane_array__")
-    )
+    return shared_array(obj) is not None or hasattr(obj, "__cuda_array_interface__")
 
 
 def is_cuda_ndarray(obj: Any) -> bool:
@@ -342,16 +348,19 @@ def verify_cuda_ndarray_interface(obj: Any) -> None:
 def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
     """The same memory as a DeviceNDArray, with no copy.
 
+    Memory without a type (an allocation of PyCUDA, a memory pointer of CuPy) becomes an array of
+    its bytes: say with ``.view(dtype)`` what it holds.
+
     Raises
     ------
     TypeError
         `obj` is no device array.
     """
-    if isinstance(obj, _array.ndarray):
-        return from_core(obj)
-    inner = getattr(obj, "__trilane_array__", None)
-    if inner is not None:
-        return from_core(inner())
+    shown = shared_array(obj)
+    if shown is None:
+        shown = as_bytes(obj)
+    if shown is not None:
+        return from_core(shown)
     if not hasattr(obj, "__cuda_array_interface__"):
         raise TypeError("*obj* doesn't implement the cuda array interface.")
     return from_interface(obj.__cuda_array_interface__, owner=obj, sync=sync)
@@ -359,26 +368,9 @@ def as_cuda_array(obj: Any, sync: bool = True) -> DeviceNDArray:
 
 def from_interface(desc: dict[str, Any], owner: Any = None, sync: bool = True) -> DeviceNDArray:
     """A DeviceNDArray of the memory that a CUDA array interface describes."""
-    if desc["version"] >= 1 and desc.get("mask") is not None:
-        raise NotImplementedError("Masked arrays are not supported")
-    shape, dtype = tuple(desc["shape"]), np.dtype(desc["typestr"])
-    strides = desc.get("strides")
-    span = math.prod(shape) * dtype.itemsize
-    if strides is not None and span:
-        span = sum((n - 1) * abs(s) for n, s in zip(shape, strides, strict=True)) + dtype.itemsize
-    handle = desc.get("stream")
-    if handle is not None and desc["version"] >= 3 and handle == 0:
-        raise ValueError(
-            "the stream of a CUDA array interface must not be 0: 1 is the default stream"
-        )
     with translated():
-        if handle not in (None, 1, 2) and sync:
-            _core.Stream.wrap(handle).synchronize()
-        buffer = _core.Buffer.adopt(desc["data"][0] or 0, span, owner)
-        made = _array.from_buffer(
-            buffer, 0, shape, dtype, None if strides is None else tuple(strides)
-        )
-    out = from_core(made)
+        out = from_core(_exchange.from_interface(desc, owner, sync))
+    handle = desc.get("stream")
     if handle not in (None, 1, 2):
         out.stream = handle
     return out
@@ -388,7 +380,7 @@ def auto_device(
     obj: Any, stream: Any = 0, copy: bool = True, user_explicit: bool = False
 ) -> tuple[DeviceNDArray, bool]:
     """A device array of `obj`, and whether it is new."""
-    if is_cuda_array(obj):
+    if is_cuda_array(obj) or as_bytes(obj) is not None:
         return as_cuda_array(obj), False
     host = np.array(obj, copy=None, subok=True)
     if not (host.flags.c_contiguous or host.flags.f_contiguous):

@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import as_bytes
 from trilane.numba import types
 from trilane.numba.cuda.cudadrv.driver import core_stream
 from trilane.numba.cuda.cudadrv.error import as_api_error
 from trilane.numba.cuda.cudadrv.linkable_code import CUSource, LinkableCode
-from trilane.numba.cuda.devicearray import as_cuda_array
+from trilane.numba.cuda.devicearray import as_cuda_array, is_cuda_array
 from trilane.numba.cuda.hints import ArgHint
+from trilane.numba.cuda.untyped import UntypedMemoryError, as_declared
 from trilane.numba.frontend import build_unit
 
 __all__ = ["CUDADispatcher", "compile_cuda", "declare_device", "jit"]
@@ -141,8 +143,12 @@ class CUDADispatcher:
             return ("value", value.value)
         if isinstance(value, np.void):
             return ("bytes", types.from_dtype(value.dtype).code, value.tobytes())
-        if hasattr(value, "__trilane_array__") or hasattr(value, "__cuda_array_interface__"):
+        if is_cuda_array(value):
             return ("array", as_cuda_array(value))
+        if isinstance(value, np.ndarray):
+            return ("hint", value.view(np.ndarray), True, True)
+        if as_bytes(value) is not None:
+            raise UntypedMemoryError(value)
         raise TypeError(f"Cannot determine Numba type of {type(value)}")
 
     def element_code(self, dtype: Any) -> str:
@@ -360,6 +366,18 @@ class ForwardConfigured:
             self._call(*args)
         except _core.TrilaneError as error:
             raise self._explained(error, args) from None
+        except UntypedMemoryError:
+            typed = self._typed(args)
+            if typed is None:
+                raise
+            self(*typed)
+
+    def _typed(self, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        """Memory without a type as arrays of the type that the one signature says, or None."""
+        signatures = self.dispatcher._explicit
+        if len(signatures) != 1 or len(signatures[0].args) != len(args):
+            return None
+        return tuple(as_declared(a, kind) for a, kind in zip(args, signatures[0].args))
 
     def _extended(self, args: tuple[Any, ...]) -> None:
         """Launch with what the extensions make of the arguments, and do then what they ask for."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trilane import _core
+from trilane._exchange import core_stream
 from trilane.numba.absent import absent_attributes
 from trilane.numba.cuda.cudadrv.enums import DEVICE_ATTRIBUTES
 from trilane.numba.cuda.cudadrv.error import (
@@ -41,6 +42,10 @@ class Stream:
 
     def __int__(self) -> int:
         return self._core.handle
+
+    @property
+    def __trilane_stream__(self) -> _core.Stream:
+        return self._core
 
     def __cuda_stream__(self) -> tuple[int, int]:
         return (0, self._core.handle)
@@ -79,22 +84,6 @@ class Stream:
 
         self._core.host_function(lambda: loop.call_soon_threadsafe(resolve))
         return future
-
-
-def core_stream(stream: Any) -> _core.Stream | None:
-    """The core's stream for what users pass: 0, None, a Stream, or an object of another library."""
-    if stream is None or (isinstance(stream, int) and stream == 0):
-        return None
-    if isinstance(stream, Stream):
-        return stream._core
-    if isinstance(stream, _core.Stream):
-        return stream
-    protocol = getattr(stream, "__cuda_stream__", None)
-    if protocol is not None:
-        handle = (protocol() if callable(protocol) else protocol)[1]
-    else:
-        handle = int(getattr(stream, "handle", stream))
-    return _core.Stream.wrap(handle) if handle else None
 
 
 class Event:
