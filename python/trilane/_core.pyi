@@ -7,6 +7,11 @@ from typing import overload
 
 
 
+def set_error_face(kind: str, function: object | None) -> None:
+    """
+    What to raise in place of the core's errors of a kind: `function(error)` gives an exception, which stays an instance of the error's class so that other faces know it. None: the errors themselves.
+    """
+
 class DeviceProperties:
     """Fixed facts about a device."""
 
@@ -472,6 +477,7 @@ class Function:
 
 class TrilaneError(Exception):
     kind: str
+    message: str
     detail: str
 
 class InvalidArgumentError(TrilaneError, ValueError): ...
@@ -483,6 +489,12 @@ class OutOfMemoryError(TrilaneError, MemoryError): ...
 class CompileError(TrilaneError, RuntimeError): ...
 
 class LaunchError(TrilaneError, RuntimeError): ...
+
+class KernelFaultError(TrilaneError, RuntimeError):
+    code: int
+    driver_name: str
+    runtime_name: str
+    fault_text: str
 
 class DeviceError(TrilaneError, RuntimeError): ...
 

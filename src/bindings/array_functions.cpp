@@ -356,8 +356,10 @@ void bind_array_functions(nb::module_& m) {
         "as_strided",
         [](nb::handle a, nb::object shape, nb::object strides, int64_t offset) {
             const Array& x = require_array(a, "as_strided");
-            return like(a, x.with_layout(x.offset() + offset, shape_from_python(shape),
-                                         shape_from_python(strides)));
+            return nb::steal(
+                new_derived_object(x.with_layout(x.offset() + offset, shape_from_python(shape),
+                                                 shape_from_python(strides)),
+                                   a.ptr(), result_type_of(a.ptr())));
         },
         arg("a"), arg("shape"), arg("strides"), arg("offset") = 0);
     m.def("may_share_bounds", [](nb::handle a, nb::handle b) {

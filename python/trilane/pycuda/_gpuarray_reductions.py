@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._gpuarray import GPUArray, _on
+from ._gpuarray import GPUArray, _as_gpu, _on
 from ._gpuarray_functions import take
 
 # Results lie in memory of the allocator that is given, else of the array's own.
@@ -16,27 +16,27 @@ def sum(  # noqa: A001  PyCUDA's name
     a: GPUArray, dtype: Any = None, stream: Any = None, allocator: Any = None
 ) -> GPUArray:
     """The sum of all elements as a 0-d array, in the dtype of `a` unless told otherwise."""
-    return a._reduced("sum", a.dtype if dtype is None else dtype, stream, allocator)
+    return _as_gpu(a)._reduced("sum", a.dtype if dtype is None else dtype, stream, allocator)
 
 
 def any(a: GPUArray, stream: Any = None, allocator: Any = None) -> GPUArray:  # noqa: A001
     """Whether any element is not zero, as a 0-d array."""
-    return a if a.ndim == 0 else a.any(stream, allocator)
+    return a if a.ndim == 0 else _as_gpu(a).any(stream, allocator)
 
 
 def all(a: GPUArray, stream: Any = None, allocator: Any = None) -> GPUArray:  # noqa: A001
     """Whether all elements are not zero, as a 0-d array."""
-    return a if a.ndim == 0 else a.all(stream, allocator)
+    return a if a.ndim == 0 else _as_gpu(a).all(stream, allocator)
 
 
 def max(a: GPUArray, stream: Any = None) -> GPUArray:  # noqa: A001
     """The largest element as a 0-d array."""
-    return a._reduced("max", a.dtype, stream, None)
+    return _as_gpu(a)._reduced("max", a.dtype, stream, None)
 
 
 def min(a: GPUArray, stream: Any = None) -> GPUArray:  # noqa: A001
     """The smallest element as a 0-d array."""
-    return a._reduced("min", a.dtype, stream, None)
+    return _as_gpu(a)._reduced("min", a.dtype, stream, None)
 
 
 def dot(
@@ -46,9 +46,9 @@ def dot(
     if dtype is None:
         dtype = np.result_type(a.dtype, b.dtype)
     if allocator is None:
-        allocator = a.allocator
+        allocator = _as_gpu(a).allocator
     with _on(stream):
-        return (a * b)._reduced("sum", dtype, None, allocator)
+        return _as_gpu(a * b)._reduced("sum", dtype, None, allocator)
 
 
 def subset_sum(

@@ -17,7 +17,7 @@ _array = _core.array
 def _out_and_stream(out_or_stream: Any, out: Any, stream: Any) -> tuple[Any, Any]:
     if out_or_stream is None:
         return out, stream
-    if isinstance(out_or_stream, GPUArray):
+    if isinstance(out_or_stream, _array.ndarray):
         if out is not None:
             raise TypeError("'out' was given twice")
         return out_or_stream, stream

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._exchange import shared_array
 
 from ._gpuarray import splay
 from ._module import Function
@@ -259,7 +260,10 @@ def _vector_size(arguments: Sequence[Argument], args: Sequence[Any], name: str) 
                 f"{name}: '{argument.name}': got an array of {given.dtype}, expected "
                 f"{argument.dtype}"
             )
-        if not given.flags.forc:
+        shown = shared_array(given)
+        if not (
+            shown.c_contiguous or shown.f_contiguous if shown is not None else given.flags.forc
+        ):
             raise RuntimeError(
                 "elementwise kernel cannot deal with non-contiguous arrays: copy them first"
             )
