@@ -19,7 +19,7 @@ _array = _core.array
 def take(a: GPUArray, indices: GPUArray, out: Any = None, stream: Any = None) -> GPUArray:
     """``a[indices]`` of the flattened array."""
     with _on(stream):
-        result = _as_gpu(_array.take(a.ravel(), indices))
+        result = _as_gpu(_array.take(_as_gpu(a).ravel(), indices))
         return result if out is None else _into(out, result)
 
 
@@ -104,7 +104,8 @@ def stack(arrays: Sequence[GPUArray], axis: int = 0, allocator: Any = None) -> G
 
 def _room(arrays: list[GPUArray], shape: tuple[int, ...], allocator: Any) -> GPUArray | None:
     """Room from the allocator, default: the first array's own; None where that is the device's."""
-    allocator = arrays[0].allocator if allocator is None else allocator
+    if allocator is None:
+        allocator = _as_gpu(arrays[0]).allocator
     if allocator is mem_alloc:
         return None
     return GPUArray(shape, np.result_type(*(a.dtype for a in arrays)), allocator)
@@ -112,12 +113,12 @@ def _room(arrays: list[GPUArray], shape: tuple[int, ...], allocator: Any) -> GPU
 
 def transpose(a: GPUArray, axes: Any = None) -> GPUArray:
     """A view with the axes in another order; default: reversed."""
-    return a.transpose(axes)
+    return _as_gpu(a).transpose(axes)
 
 
 def reshape(a: GPUArray, *shape: Any, **kwargs: Any) -> GPUArray:
     """A view of another shape, or a copy where none is possible."""
-    return a.reshape(*shape, **kwargs)
+    return _as_gpu(a).reshape(*shape, **kwargs)
 
 
 # --- choosing
@@ -165,7 +166,7 @@ minimum = _binary("minimum")
 
 def _logical(name: str) -> Callable[..., GPUArray]:
     def function(x1: Any, x2: Any, /, out: Any = None, allocator: Any = None) -> GPUArray:
-        if not isinstance(x1, GPUArray) and not isinstance(x2, GPUArray):
+        if not isinstance(x1, _array.ndarray) and not isinstance(x2, _array.ndarray):
             return _as_gpu(_array.from_host(np.asarray(getattr(np, name)(x1, x2))))
         return _as_gpu(_array.ufunc(name, (x1, x2), out=out))
 
@@ -180,6 +181,6 @@ logical_or = _logical("logical_or")
 
 def logical_not(x: Any, /, out: Any = None, allocator: Any = None) -> GPUArray:
     """``numpy.logical_not`` of each element."""
-    if not isinstance(x, GPUArray):
+    if not isinstance(x, _array.ndarray):
         return _as_gpu(_array.from_host(np.asarray(np.logical_not(x))))
     return _as_gpu(_array.ufunc("logical_not", (x,), out=out))
