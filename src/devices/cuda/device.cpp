@@ -106,8 +106,12 @@ bool CudaDevice::try_enter(Scope& scope) noexcept {
         enter(scope, "free");
         return true;
     } catch (...) {
-        return false;
     }
+    // What is to be freed is freed if there is any way.
+    const ContextHandle own = context_.load();
+    if (own == nullptr || faults_.lost()) return false;
+    scope.pushed_ = driver_.cuCtxPushCurrent(own) == result::kSuccess;
+    return scope.pushed_;
 }
 
 void CudaDevice::leave() noexcept {

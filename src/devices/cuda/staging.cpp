@@ -82,7 +82,7 @@ void Staging::start_threads(ContextHandle context) {
 }
 
 void Staging::run_thread(ContextHandle context, size_t index) {
-    const Result current = driver_.cuCtxSetCurrent(context);
+    bool current = false;
     uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
@@ -93,7 +93,8 @@ void Staging::run_thread(ContextHandle context, size_t index) {
         lock.unlock();
         std::exception_ptr failure;
         try {
-            check(current, "cuCtxSetCurrent");
+            if (!current) check(driver_.cuCtxSetCurrent(context), "cuCtxSetCurrent");
+            current = true;
             work(index);
         } catch (...) {
             failure = std::current_exception();
@@ -104,7 +105,7 @@ void Staging::run_thread(ContextHandle context, size_t index) {
     }
 }
 
-void Staging::run_all(const std::function<void(size_t)>& work) {
+void Staging::run_all(const std::function<void(size_t)>& work, StreamHandle stream) {
     std::unique_lock lock(mutex_);
     work_ = &work;
     failure_ = nullptr;
@@ -113,7 +114,10 @@ void Staging::run_all(const std::function<void(size_t)>& work) {
     wake_.notify_all();
     done_.wait(lock, [&] { return running_ == 0; });
     work_ = nullptr;
-    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+    if (!failure_) return;
+    // Copies may still use slots whose events were not recorded.
+    if (!faults_.lost()) driver_.cuStreamSynchronize(stream);
+    std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 bool Staging::to_device(ContextHandle context, DeviceAddress dst, const void* src, size_t nbytes,
@@ -121,20 +125,22 @@ bool Staging::to_device(ContextHandle context, DeviceAddress dst, const void* sr
     std::lock_guard turn(turn_);
     if (!prepare(context)) return false;
     std::atomic<size_t> next{0};
-    run_all([&](size_t thread) {
-        for (size_t use = 0;; ++use) {
-            const size_t offset = next.fetch_add(kSlotBytes, std::memory_order_relaxed);
-            if (offset >= nbytes) return;
-            const size_t count = std::min(kSlotBytes, nbytes - offset);
-            const Slot& slot = slots_[thread * kSlotsPerThread + use % kSlotsPerThread];
-            // Free when its last copy is done, of this call or the one before.
-            check(driver_.cuEventSynchronize(slot.event), "cuEventSynchronize");
-            std::memcpy(slot.memory, static_cast<const char*>(src) + offset, count);
-            check(driver_.cuMemcpyHtoDAsync(dst + offset, slot.memory, count, stream),
-                  "cuMemcpyHtoDAsync");
-            check(driver_.cuEventRecord(slot.event, stream), "cuEventRecord");
-        }
-    });
+    run_all(
+        [&](size_t thread) {
+            for (size_t use = 0;; ++use) {
+                const size_t offset = next.fetch_add(kSlotBytes, std::memory_order_relaxed);
+                if (offset >= nbytes) return;
+                const size_t count = std::min(kSlotBytes, nbytes - offset);
+                const Slot& slot = slots_[thread * kSlotsPerThread + use % kSlotsPerThread];
+                // Free when its last copy is done, of this call or the one before.
+                check(driver_.cuEventSynchronize(slot.event), "cuEventSynchronize");
+                std::memcpy(slot.memory, static_cast<const char*>(src) + offset, count);
+                check(driver_.cuMemcpyHtoDAsync(dst + offset, slot.memory, count, stream),
+                      "cuMemcpyHtoDAsync");
+                check(driver_.cuEventRecord(slot.event, stream), "cuEventRecord");
+            }
+        },
+        stream);
     return true;
 }
 
@@ -143,33 +149,35 @@ bool Staging::to_host(ContextHandle context, void* dst, DeviceAddress src, size_
     std::lock_guard turn(turn_);
     if (!prepare(context)) return false;
     std::atomic<size_t> next{0};
-    run_all([&](size_t thread) {
-        struct Pending {
-            const Slot* slot;
-            size_t offset, count;
-        };
-        Pending pending[kSlotsPerThread];
-        size_t issued = 0, finished = 0;
-        auto finish = [&] {
-            const Pending& p = pending[finished++ % kSlotsPerThread];
-            check(driver_.cuEventSynchronize(p.slot->event), "cuEventSynchronize");
-            std::memcpy(static_cast<char*>(dst) + p.offset, p.slot->memory, p.count);
-        };
-        while (true) {
-            const size_t offset = next.fetch_add(kSlotBytes, std::memory_order_relaxed);
-            if (offset >= nbytes) break;
-            if (issued - finished == kSlotsPerThread) finish();
-            const Slot& slot = slots_[thread * kSlotsPerThread + issued % kSlotsPerThread];
-            // A copy to the device may still read the slot.
-            check(driver_.cuEventSynchronize(slot.event), "cuEventSynchronize");
-            const size_t count = std::min(kSlotBytes, nbytes - offset);
-            check(driver_.cuMemcpyDtoHAsync(slot.memory, src + offset, count, stream),
-                  "cuMemcpyDtoHAsync");
-            check(driver_.cuEventRecord(slot.event, stream), "cuEventRecord");
-            pending[issued++ % kSlotsPerThread] = {&slot, offset, count};
-        }
-        while (finished < issued) finish();
-    });
+    run_all(
+        [&](size_t thread) {
+            struct Pending {
+                const Slot* slot;
+                size_t offset, count;
+            };
+            Pending pending[kSlotsPerThread];
+            size_t issued = 0, finished = 0;
+            auto finish = [&] {
+                const Pending& p = pending[finished++ % kSlotsPerThread];
+                check(driver_.cuEventSynchronize(p.slot->event), "cuEventSynchronize");
+                std::memcpy(static_cast<char*>(dst) + p.offset, p.slot->memory, p.count);
+            };
+            while (true) {
+                const size_t offset = next.fetch_add(kSlotBytes, std::memory_order_relaxed);
+                if (offset >= nbytes) break;
+                if (issued - finished == kSlotsPerThread) finish();
+                const Slot& slot = slots_[thread * kSlotsPerThread + issued % kSlotsPerThread];
+                // A copy to the device may still read the slot.
+                check(driver_.cuEventSynchronize(slot.event), "cuEventSynchronize");
+                const size_t count = std::min(kSlotBytes, nbytes - offset);
+                check(driver_.cuMemcpyDtoHAsync(slot.memory, src + offset, count, stream),
+                      "cuMemcpyDtoHAsync");
+                check(driver_.cuEventRecord(slot.event, stream), "cuEventRecord");
+                pending[issued++ % kSlotsPerThread] = {&slot, offset, count};
+            }
+            while (finished < issued) finish();
+        },
+        stream);
     return true;
 }
 

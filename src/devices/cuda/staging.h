@@ -44,7 +44,7 @@ class Staging {
     void start_threads(ContextHandle context);
     void run_thread(ContextHandle context, size_t index);
     // Runs `work(thread)` on every thread and waits; throws the first failure.
-    void run_all(const std::function<void(size_t)>& work);
+    void run_all(const std::function<void(size_t)>& work, StreamHandle stream);
     void check(Result result, const char* call) const {
         if (result != result::kSuccess) faults_.fail(result, call);
     }

@@ -1,0 +1,40 @@
+// What tests see and steer of the fake driver: a shared library with the driver's interface over
+// host memory. Work is done when it is called; nothing of NVIDIA's is needed.
+#pragma once
+
+#include <cstddef>
+
+namespace trilane::cuda::testing {
+
+struct FakeDriver {
+    // --- how the machine is
+    int version = 13000;
+    int device_count = 1;
+    size_t capacity = size_t{1} << 30;  // device memory, bytes
+    const char* lacking = nullptr;      // a function that cuGetProcAddress does not find
+
+    // --- failing. The n-th call from now (1 is the next) fails with `fail_with`; if `for_ever`
+    // every later call too, as after a fault of a kernel. What destroys something does so all the
+    // same, as the driver does.
+    int fail_at = 0;
+    int fail_with = 0;
+    bool for_ever = false;
+    bool has_failed = false;
+    int calls = 0;  // so far
+
+    // --- what is alive
+    int contexts = 0;  // retained and not released
+    int blocks = 0, host_blocks = 0, registered = 0, streams = 0, events = 0, modules = 0,
+        pools = 0, host_functions = 0;
+    size_t used = 0;  // bytes of device memory
+    int launches = 0, cooperative_launches = 0, staged_copies = 0;
+
+    int alive() const {
+        return contexts + blocks + host_blocks + registered + streams + events + modules + pools;
+    }
+};
+
+}  // namespace trilane::cuda::testing
+
+// The exported way to it.
+extern "C" trilane::cuda::testing::FakeDriver* trilane_fake_driver();
