@@ -68,6 +68,8 @@ from numpy import (
     ushort,
 )
 
+from trilane._missing import missing as _missing
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy import _ndarray as _complete_the_array_type  # noqa: F401
 from trilane.cupy import _ufuncs, cuda, exceptions, linalg
 from trilane.cupy._convert import asnumpy, get_array_module
@@ -280,7 +282,6 @@ from trilane.cupy._misc import (
     show_config,
     who,
 )
-from trilane.cupy._missing import missing as _missing
 from trilane.cupy._sorting import (
     argmax,
     argmin,
@@ -375,11 +376,9 @@ def __getattr__(name: str):
         return value
     if name == "cupyx":
         return _importlib.import_module("trilane.cupyx")
-    from trilane.cupy._names import PEER_NAMES
-
-    if name in PEER_NAMES or (not name.startswith("_") and name in _public_numpy()):
+    if not name.startswith("_") and name in _public_numpy():
         raise _missing(f"cupy.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)
 
 
 def _public_numpy() -> frozenset[str]:

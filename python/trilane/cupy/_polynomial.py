@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from trilane._missing import missing
 from trilane.cupy._creation import array, asarray
 from trilane.cupy._engine import engine, ndarray
 from trilane.cupy._math import convolve
-from trilane.cupy._missing import missing
 
 
 def _coefficients(p) -> ndarray:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib as _importlib
 
-from trilane.cupy._missing import missing as _missing
+from trilane._missing import missing as _missing
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupyx._pinned import (
     empty_like_pinned,
     empty_pinned,
@@ -42,4 +43,4 @@ def __getattr__(name: str):
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _MISSING:
         raise _missing(f"cupyx.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trilane.cupy._missing import missing
+from trilane._missing import missing
+from trilane._missing import no_attribute as _no_attribute
 
 _NAMES = frozenset(
     """rawkernel threadIdx blockDim blockIdx gridDim grid gridsize laneid warpsize range syncthreads
@@ -15,4 +16,4 @@ _NAMES = frozenset(
 def __getattr__(name: str):
     if name in _NAMES:
         raise missing(f"cupyx.jit.{name} (use @cuda.jit of trilane.numba)")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)

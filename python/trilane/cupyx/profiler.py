@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 
+from trilane._missing import missing_attributes as _missing_attributes
 from trilane.cupy import cuda
 
 
@@ -186,3 +187,6 @@ def profile():
     """Mark a block for an outside profiler."""
     with cuda.profile():
         yield
+
+
+__getattr__ = _missing_attributes(__name__)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from trilane._missing import no_attribute
+
 __all__ = ["absent", "absent_attributes"]
 
 
@@ -39,7 +41,7 @@ def absent_attributes(module: str, names: str) -> Any:
 
     def attribute(name: str) -> Any:
         if name not in known:
-            raise AttributeError(f"module {public!r} has no attribute {name!r}")
+            raise no_attribute(module, name)
         return absent(f"{public}.{name}")
 
     return attribute

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from trilane._missing import missing_attributes as _missing_attributes
+
 __all__ = [
     "Array", "Boolean", "CPointer", "Complex", "Float", "Integer", "NamedTuple", "NamedUniTuple",
     "NestedArray", "Number", "Record", "Signature", "Tuple", "Type", "UniTuple", "b1", "bool_",
@@ -534,3 +536,6 @@ def parse_signature(text: str) -> Any:
         return eval(text, {"__builtins__": {}}, names)  # noqa: S307  only names of types are in reach
     except NameError as error:
         raise TypeError(f"invalid signature {text!r}: {error}") from None
+
+
+__getattr__ = _missing_attributes("trilane.numba.cuda.types")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from trilane import _core
+from trilane._missing import missing_attributes as _missing_attributes
 
 from ._errors import CompileError, LogicError, TrilaneError, translate
 from ._module import Function, Module
@@ -280,3 +281,6 @@ class DynamicSourceModule(SourceModule):
         super().__init__(
             source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs
         )
+
+
+__getattr__ = _missing_attributes(__name__)

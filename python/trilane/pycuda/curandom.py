@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._missing import missing_attributes as _missing_attributes
 
 from . import _random_text as text
 from ._context import Context
@@ -434,3 +435,6 @@ class ScrambledSobol64RandomNumberGenerator(_Sobol):
         super().__init__(
             dir_vector, constants if scramble_vector is None else scramble_vector, offset
         )
+
+
+__getattr__ = _missing_attributes(__name__)

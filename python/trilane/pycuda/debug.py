@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import sys
 
+from trilane._missing import missing_attributes as _missing_attributes
+
 __all__ = ["main"]
 
 
@@ -35,6 +37,9 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ["CUDA_DEBUGGING"] = "1"  # child processes debug too
     set_debugging()
     return trilane(["check", *given])
+
+
+__getattr__ = _missing_attributes(__name__)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from trilane._missing import missing_attributes as _missing_attributes
+
 from ._context import (
     Context,
     Device,
@@ -159,3 +161,5 @@ for _name in _MISSING:
 del _name
 
 __all__ = sorted(set(globals()) - {"Any", "annotations"} - {n for n in globals() if n[0] == "_"})
+
+__getattr__ = _missing_attributes(__name__)

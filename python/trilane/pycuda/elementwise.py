@@ -9,6 +9,7 @@ import numpy as np
 
 from trilane import _core
 from trilane._exchange import shared_array
+from trilane._missing import missing_attributes as _missing_attributes
 
 from ._gpuarray import splay
 from ._module import Function
@@ -271,3 +272,6 @@ def _vector_size(arguments: Sequence[Argument], args: Sequence[Any], name: str) 
     if size is None:
         raise RuntimeError(f"{name}: needs at least one array argument")
     return size
+
+
+__getattr__ = _missing_attributes(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._missing import missing_attributes as _missing_attributes
 
 from ._dtypes import dtype_to_ctype
 from ._gpuarray import GPUArray, _on
@@ -235,3 +236,5 @@ extern "C" __global__ void {name}_stage2(trilane_reduced_t *trilane_out,
   *trilane_out = acc;
 }}
 """
+
+__getattr__ = _missing_attributes(__name__)

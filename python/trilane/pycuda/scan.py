@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._missing import missing_attributes as _missing_attributes
 
 from ._dtypes import dtype_to_ctype
 from ._gpuarray import GPUArray, _on
@@ -187,3 +188,6 @@ class ExclusiveScanKernel(_ScanKernel):
     ) + "\n    Element i is the result over elements before i.\n"
 
     _exclusive = True
+
+
+__getattr__ = _missing_attributes(__name__)

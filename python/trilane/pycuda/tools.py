@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
+from trilane._missing import missing_attributes as _missing_attributes
 
 from ._context import Context, Device, make_default_context
 from ._dtypes import ctype_to_dtype, dtype_to_ctype, get_or_register_dtype, register_dtype
@@ -442,3 +443,6 @@ class OccupancyRecord:
         self.tb_per_mp, self.limited_by = self.tb_per_mp_limits[0]
         self.warps_per_mp = self.tb_per_mp * warps
         self.occupancy = self.warps_per_mp / devdata.warps_per_mp
+
+
+__getattr__ = _missing_attributes(__name__)

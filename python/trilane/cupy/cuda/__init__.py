@@ -6,7 +6,8 @@ import contextlib
 import importlib
 
 from trilane import _core
-from trilane.cupy._missing import missing
+from trilane._missing import missing
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy.cuda import (
     _absent,
     compiler,
@@ -99,7 +100,7 @@ def __getattr__(name: str):
         return module
     if name in _MISSING:
         raise missing(f"cupy.cuda.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)
 
 
 __all__ = [

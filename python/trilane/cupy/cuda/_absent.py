@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from trilane.cupy._missing import missing
+from trilane._missing import missing
 
 NAMES = frozenset(
     """cub cublas curand cusolver cusparse cusparselt cutensor cufft jitify nccl nvrtc thrust""".split()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from trilane import _core
-from trilane.cupy._missing import missing
+from trilane._missing import missing
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy.cuda._attributes import ATTRIBUTE_NAMES
 from trilane.cupy.cuda._errors import CUDARuntimeError
 from trilane.cupy.cuda.device import Device, _context
@@ -448,7 +449,7 @@ def __getattr__(name: str):
         raise AttributeError(name)
     if name in _MISSING:
         raise missing(f"cupy.cuda.runtime.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)
 
 
 _MISSING = frozenset(

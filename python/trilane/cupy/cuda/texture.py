@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trilane.cupy._missing import missing
+from trilane._missing import missing
 
 
 def _absent(name: str) -> type:

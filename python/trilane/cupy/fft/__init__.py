@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from trilane._missing import missing
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy._creation import array
 from trilane.cupy._engine import ndarray
 from trilane.cupy._helpers import normalize_axis_tuple, require_array
 from trilane.cupy._manipulation import roll
-from trilane.cupy._missing import missing
 
 _MISSING = frozenset(
     """fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft config""".split()
@@ -44,4 +45,4 @@ def ifftshift(x, axes=None) -> ndarray:
 def __getattr__(name: str):
     if name in _MISSING:
         raise missing(f"cupy.fft.{name} (the device's FFT library interface)")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from numpy.linalg import LinAlgError
 
-from trilane.cupy._missing import missing
+from trilane._missing import missing
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy.linalg._norms import cond, matrix_norm, matrix_rank, norm, vector_norm
 from trilane.cupy.linalg._products import (
     cross,
@@ -50,4 +51,4 @@ __all__ = [
 def __getattr__(name: str):
     if name in _MISSING:
         raise missing(f"cupy.linalg.{name} (the device's LAPACK interface)")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from trilane._missing import missing
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._engine import ndarray
 from trilane.cupy._helpers import normalize_axis_index, normalize_axis_tuple, require_array
-from trilane.cupy._missing import missing
 
 
 def norm(x, ord=None, axis=None, keepdims=False) -> ndarray:

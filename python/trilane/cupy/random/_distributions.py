@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import array, asarray, empty
 from trilane.cupy._engine import engine, engine_take, ndarray
@@ -291,4 +292,4 @@ def __getattr__(name: str):
 
     if name in namespace._FUNCTIONS:
         return getattr(namespace, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)

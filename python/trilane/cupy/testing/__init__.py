@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy.testing._assertions import (
     assert_allclose,
     assert_array_almost_equal,
@@ -66,7 +67,7 @@ def __getattr__(name: str):
     if name in _WITH_PYTEST:
         module = importlib.import_module(f"trilane.cupy.testing.{_WITH_PYTEST[name]}")
         return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)
 
 
 __all__ = [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 
+from trilane._missing import missing
+from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy._convert import get_array_module as _get_array_module
-from trilane.cupy._missing import missing
 
 _LAZY = frozenset({"sparse"})
 _MISSING = frozenset(
@@ -31,4 +32,4 @@ def __getattr__(name: str):
         return importlib.import_module(f"{__name__}.{name}")
     if name in _MISSING:
         raise missing(f"cupyx.scipy.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from trilane._missing import missing_attributes as _missing_attributes
 from trilane.numba.types import float16, float32
 
 __all__ = [
@@ -176,3 +177,6 @@ def htrunc(a: Any) -> Any:
 def hrint(a: Any) -> Any:
     """Rounded to the nearest integer, ties to even."""
     return float16(round(float32(a)))
+
+
+__getattr__ = _missing_attributes(__name__)

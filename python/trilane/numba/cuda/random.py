@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from trilane._missing import no_attribute
 from trilane.numba.cuda.api import to_device
 from trilane.numba.cuda.stubs import Builtin
 
@@ -37,7 +38,7 @@ def __getattr__(name: str) -> Any:
         from trilane.numba.types import from_dtype
 
         return from_dtype(xoroshiro128p_dtype)
-    raise AttributeError(name)
+    raise no_attribute(__name__, name)
 
 
 def _fill(states, n, skip, s0, s1):  # noqa: ANN001  a kernel of one thread: each state follows the last

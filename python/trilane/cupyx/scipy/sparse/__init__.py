@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from trilane.cupy._missing import missing
+from trilane._missing import missing
+from trilane._missing import no_attribute as _no_attribute
 
 _MISSING = frozenset(
     """csr_matrix csc_matrix coo_matrix dia_matrix spmatrix csr_array csc_array coo_array eye identity
@@ -19,4 +20,4 @@ def issparse(x) -> bool:
 def __getattr__(name: str):
     if name in _MISSING:
         raise missing(f"cupyx.scipy.sparse.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise _no_attribute(__name__, name)
