@@ -22,6 +22,7 @@
 #include "core/disk_cache.h"
 #include "core/env.h"
 #include "core/error.h"
+#include "core/program_dump.h"
 
 namespace trilane::core {
 namespace {
@@ -146,6 +147,7 @@ struct CompileCache::Impl {
 
     // `keep`: false if the image must not be used for another request.
     ImagePtr make(const Program& program, const std::string& key, bool& keep) {
+        dump_program(program, key);
         if (ImagePtr image = from_disk(key)) return image;
         const auto start = std::chrono::steady_clock::now();
         auto image = std::make_shared<Image>(device.compile(program));

@@ -3,7 +3,7 @@
 #ifndef TRILANE_COMPLEX_H_INCLUDED
 #define TRILANE_COMPLEX_H_INCLUDED
 
-#include "constants.h"
+#include "trilane/constants.h"
 
 #ifndef TRILANE_FN
 #define TRILANE_FN __host__ __device__ __forceinline__
@@ -191,6 +191,6 @@ template <class T> TRILANE_FN complex<T> minimum(const complex<T>& a, const comp
 
 }  // namespace trilane
 
-#include "complex_math.h"
+#include "trilane/complex_math.h"
 
 #endif  // TRILANE_COMPLEX_H_INCLUDED

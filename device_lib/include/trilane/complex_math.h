@@ -3,7 +3,7 @@
 #ifndef TRILANE_COMPLEX_MATH_H_INCLUDED
 #define TRILANE_COMPLEX_MATH_H_INCLUDED
 
-#include "complex.h"
+#include "trilane/complex.h"
 
 namespace trilane {
 

@@ -3,7 +3,7 @@
 #ifndef TRILANE_DISTRIBUTIONS_H_INCLUDED
 #define TRILANE_DISTRIBUTIONS_H_INCLUDED
 
-#include "philox.h"
+#include "trilane/philox.h"
 
 class PhiloxStream {
   public:

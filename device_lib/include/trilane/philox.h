@@ -3,7 +3,7 @@
 #ifndef TRILANE_PHILOX_H_INCLUDED
 #define TRILANE_PHILOX_H_INCLUDED
 
-#include "constants.h"
+#include "trilane/constants.h"
 
 #ifndef TRILANE_FN
 #define TRILANE_FN __host__ __device__ __forceinline__
