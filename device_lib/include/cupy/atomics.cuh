@@ -1,7 +1,7 @@
 // cupy/atomics.cuh: atomics on the types that CUDA leaves out.
 #pragma once
 
-#include "../cuda_fp16.h"
+#include <cuda_fp16.h>
 
 #define TRILANE_ATOMIC_BY_CAS(name, type, bits_type, expression)                              \
     TRILANE_D type name(type* p, type v) {                                                    \

@@ -1,7 +1,7 @@
 // cupy/carray.cuh: what CuPy's generated kernels and users' preambles expect of it.
 #pragma once
 
-#include "../cuda_fp16.h"
+#include <cuda_fp16.h>
 #include "../trilane/strided.h"
 
 #ifndef CUPY_FOR

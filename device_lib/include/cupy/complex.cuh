@@ -1,7 +1,7 @@
 // cupy/complex.cuh: complex<T> and its functions at global scope, as CuPy's RawKernels use them.
 #pragma once
 
-#include "../thrust/complex.h"
+#include "thrust/complex.h"
 
 using thrust::arg;
 using thrust::complex;
