@@ -29,8 +29,9 @@ struct KernelKey {
 struct KernelSource {
     std::string entry;
     std::string text;
-    std::vector<std::string> options;  // besides -fmad=false, which our own kernels always have
-    bool contract = false;             // user kernels: leave contraction as the compiler has it
+    std::vector<std::string> options =
+        {};                 // besides -fmad=false, which our own kernels always have
+    bool contract = false;  // user kernels: leave contraction as the compiler has it
     std::string file_name = "array_kernel.cu";
 };
 

@@ -36,6 +36,20 @@ def evaluate(function: Function, dtype: type, device: str) -> tuple[np.ndarray, 
     return run(case, context_of(device))[0], arguments
 
 
+def allowed(function: Function, dtype: type, device: str) -> float:
+    """The bound of the guide, which counts from the correctly rounded result.
+
+    The samples count from the exact one, which may be half a unit away. The cpu device keeps within
+    the bound even so; CUDA's own functions need the half.
+    """
+    bound = function.float_ulp if dtype is np.float32 else function.double_ulp
+    return bound + 0.5 if device == "cuda" else bound
+
+
+# The guide's absolute error of Bessel functions in double precision; ours are better.
+CUDA_ABSOLUTE = 5e-12
+
+
 @pytest.mark.parametrize("device", device_types())
 @pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["float", "double"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.name)
@@ -43,7 +57,7 @@ def test_error_in_ulp(function: Function, dtype: type, device: str) -> None:
     values, arguments = evaluate(function, dtype, device)
     errors = ulp_errors(values, function, arguments)
     worst = int(errors.argmax())
-    bound = function.float_ulp if dtype is np.float32 else function.double_ulp
+    bound = allowed(function, dtype, device)
     assert errors[worst] <= bound, (
         f"{function.name}{tuple(float(a[worst]) for a in arguments)} = {values[worst]!r}: "
         f"{errors[worst]:.3g} ulp, allowed {bound}"
@@ -56,4 +70,6 @@ def test_error_in_ulp(function: Function, dtype: type, device: str) -> None:
 def test_absolute_error(function: Function, dtype: type, device: str) -> None:
     values, arguments = evaluate(function, dtype, device)
     bound = function.float_ulp if dtype is np.float32 else function.double_ulp
+    if device == "cuda" and dtype is np.float64:
+        bound = CUDA_ABSOLUTE
     assert absolute_errors(values, function, arguments).max() <= bound

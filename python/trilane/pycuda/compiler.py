@@ -24,7 +24,13 @@ DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 _debugging = bool(os.environ.get("CUDA_DEBUGGING"))
 _FILE_NAME = "kernel.cu"
 # What the compiler says when C++ headers, templates or overloads stand inside `extern "C"`.
-_NEEDS_CPP = ("must have C++ linkage", "conflicting types", "functions that differ only in")
+# The first three are clang's words, the last is NVRTC's.
+_NEEDS_CPP = (
+    "must have C++ linkage",
+    "conflicting types",
+    "functions that differ only in",
+    '"C" linkage',
+)
 
 
 def get_nvcc_version(nvcc: str = "nvcc") -> str:

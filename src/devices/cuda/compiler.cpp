@@ -179,7 +179,7 @@ std::string Compiler::name() const {
 }
 
 std::string Compiler::id() const {
-    std::string text = fmt::format("nvrtc {} sm_{} signatures=1", file_.identity, arch_);
+    std::string text = fmt::format("nvrtc {} sm_{} format=2", file_.identity, arch_);
     for (const std::string& folder : file_.includes) text += " " + folder;
     return text;
 }
@@ -210,6 +210,8 @@ core::Image Compiler::compile(const core::Program& program) const {
     CompileInputs inputs = find_inputs(program, parsed.include_dirs);
     Attempt attempt{target(nvrtc, parsed.arch), {}, {}, fits_minimal(inputs)};
     attempt.options = parsed.words;
+    attempt.options.insert(attempt.options.end(), inputs.options.begin(), inputs.options.end());
+    attempt.options.push_back("--device-int128");
     attempt.options.push_back("--gpu-architecture=" + attempt.arch);
     if (inputs.includes_toolkit)
         for (const std::string& folder : file_.includes) attempt.options.push_back("-I" + folder);

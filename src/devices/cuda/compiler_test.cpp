@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/testing/expect_error.h"
 #include "core/testing/temporary_directory.h"
+#include "devices/cuda/compile_inputs.h"
 #include "devices/cuda/embedded_files.h"
 #include "devices/cuda/image_reader.h"
 #include "devices/cuda/kernel_signature.h"
@@ -44,6 +45,7 @@ class CompilerTest : public ::testing::Test {
     std::unique_ptr<Compiler> compiler_;
 };
 
+constexpr const char* kNothing = "extern \"C\" __global__ void f(int *a) { a[0] = 1; }\n";
 constexpr const char* kScale =
     "#define ARRAY(t) const t *\n"
     "typedef unsigned long long count_t;\n"
@@ -153,6 +155,58 @@ TEST_F(CompilerTest, FilesOfTheUserAreNoted) {
                 {"-I" + folder.path()});
     EXPECT_EQ(image.files.size(), 2u);
     EXPECT_TRUE(image.files.contains(folder.path() + "/sub/deep.h"));
+}
+
+// Each header that we give to NVRTC stands alone and with all the others.
+TEST_F(CompilerTest, OurHeadersCompile) {
+    std::string all;
+    for (const EmbeddedFile& file : include_folder::embedded_files()) {
+        const std::string name(file.name);
+        if (!is_served(name) || name == "pycuda-helpers.hpp") continue;
+        const std::string line = "#include <" + name + ">\n";
+        EXPECT_NO_THROW(compile(line + line + kNothing)) << name;
+        all += line;
+    }
+    EXPECT_NO_THROW(compile(all + kNothing));
+    EXPECT_NO_THROW(compile(all + kNothing, {"--std=c++20"}));
+}
+
+TEST_F(CompilerTest, WhatNvccKnowsWithoutAnIncludeIsKnown) {
+    EXPECT_NO_THROW(compile(
+        "extern \"C\" __global__ void f(int64_t *a, double *x, uint n) {\n"
+        "    a[0] = INT_MAX + sizeof(uint8_t) + isnormal(x[0]);\n"
+        "    memmove(a, a + 1, 8);\n"
+        "    x[0] = std::sqrt(x[1]) + pow(n, 2) + pow(x[2], 2) + std::max(x[3], FLT_MAX * 1.0);\n"
+        "    __int128 wide = n;\n"
+        "    a[1] = (long long)(wide >> 3);\n"
+        "}\n"));
+    // A text with names of its own keeps them.
+    EXPECT_NO_THROW(
+        compile("typedef long int64_t;\nusing uint = unsigned;\n"
+                "extern \"C\" __global__ void f(int64_t *a, uint n) { a[0] = INT_MAX; }"));
+}
+
+TEST_F(CompilerTest, TraitsOfTypesAreRight) {
+    EXPECT_NO_THROW(compile(
+        "#include <type_traits>\n#include <utility>\n#include <limits>\n"
+        "struct Empty {};\nenum Color { Red };\n"
+        "using namespace std;\n"
+        "static_assert(is_same<decay_t<const int (&)[3]>, const int *>::value, \"\");\n"
+        "static_assert(is_same<decay_t<int(int)>, int (*)(int)>::value, \"\");\n"
+        "static_assert(is_same<add_lvalue_reference_t<void>, void>::value, \"\");\n"
+        "static_assert(is_same<make_unsigned_t<long>, unsigned long>::value, \"\");\n"
+        "static_assert(is_same<remove_cv_t<const volatile int>, int>::value, \"\");\n"
+        "static_assert(is_function<void(int)>::value && !is_function<int>::value, \"\");\n"
+        "static_assert(is_empty<Empty>::value && is_enum<Color>::value, \"\");\n"
+        "static_assert(is_signed<float>::value && is_unsigned<unsigned>::value, \"\");\n"
+        "static_assert(!is_signed<bool>::value && !is_signed<Empty>::value, \"\");\n"
+        "static_assert(is_scalar<int Empty::*>::value && is_pointer<int *const>::value, \"\");\n"
+        "static_assert(rank<int[2][3]>::value == 2 && extent<int[2][3], 1>::value == 3, \"\");\n"
+        "static_assert(is_convertible<int, double>::value, \"\");\n"
+        "static_assert(!is_convertible<Empty, int>::value, \"\");\n"
+        "static_assert(is_same<make_index_sequence<3>, index_sequence<0, 1, 2>>::value, \"\");\n"
+        "static_assert(numeric_limits<int>::min() == -2147483647 - 1, \"\");\n"
+        "static_assert(numeric_limits<float>::infinity() > 3e38f, \"\");\n"));
 }
 
 }  // namespace

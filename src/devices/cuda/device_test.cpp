@@ -156,7 +156,7 @@ TEST_F(CudaDeviceTest, WithoutPinnedMemoryLargeCopiesGoPlainly) {
     std::vector<char> data(nbytes, 'x');
     const DevicePtr a = device->allocate(nbytes, 0);
     machine->fail_with = result::kOutOfMemory;
-    machine->fail_at = 3;  // after the look at the pointer and at the current context
+    machine->fail_at = 3;  // after the look at the current context and at the pointer
     device->copy(CopyKind::HostToDevice, a, address_of(data.data()), nbytes, 0, true);
     EXPECT_TRUE(machine->has_failed);
     EXPECT_EQ(std::memcmp(reinterpret_cast<void*>(a), data.data(), nbytes), 0);
@@ -309,7 +309,8 @@ TEST_F(CudaDeviceTest, AFaultOfAKernelIsKeptAndNamed) {
     device->unload(module);
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
     EXPECT_EQ(machine->calls, calls);  // the driver was left alone
-    machine->modules = 0;              // what a lost context takes with it
+    device.reset();
+    machine->lose_everything();
 }
 
 class AsyncAllocation : public FakeCuda {};

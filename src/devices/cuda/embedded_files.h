@@ -1,5 +1,5 @@
-// The files of device_lib/include, held in the library: those that NVRTC lacks are given to it with
-// each program that includes them.
+// The headers of ours that NVRTC is given with each program that includes them, held in the
+// library.
 #pragma once
 
 #include <span>
@@ -12,6 +12,11 @@ struct EmbeddedFile {
     std::string_view text;
 };
 
+namespace include_folder {  // device_lib/include
 std::span<const EmbeddedFile> embedded_files();
+}
+namespace nvrtc_folder {  // device_lib/nvrtc, which comes first
+std::span<const EmbeddedFile> embedded_files();
+}
 
 }  // namespace trilane::cuda

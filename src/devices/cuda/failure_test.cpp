@@ -162,13 +162,6 @@ class Failures : public FakeCuda {
         }
         return 1000;
     }
-    // What a lost context takes with it.
-    void lose_everything() {
-        machine = control();
-        machine->contexts = machine->blocks = machine->host_blocks = machine->registered = 0;
-        machine->streams = machine->events = machine->modules = machine->pools = 0;
-        machine->used = 0;
-    }
     int harmless_ = 0;
 };
 
@@ -209,7 +202,8 @@ TEST_F(Failures, FaultsOfKernelsAreToldByEveryLaterCall) {
         EXPECT_ERROR(use_everything(*device), KernelFault, "CUDA_ERROR_ILLEGAL_ADDRESS (700)");
         EXPECT_EQ(machine->calls, calls) << "call " << n;
         device.reset();
-        lose_everything();
+        machine->lose_everything();
+        machine->for_ever = false;
     }
     FAIL() << "no end";
 }

@@ -29,6 +29,8 @@ struct FakeDriver {
     size_t used = 0;  // bytes of device memory
     int launches = 0, cooperative_launches = 0, staged_copies = 0;
 
+    void (*lose_everything)() = nullptr;  // what the end of a context takes with it
+
     int alive() const {
         return contexts + blocks + host_blocks + registered + streams + events + modules + pools;
     }

@@ -1,0 +1,244 @@
+// The fake driver's streams, events, modules and launches.
+#include <sstream>
+
+#include "devices/cuda/testing/fake_driver_state.h"
+
+namespace trilane::cuda::testing {
+namespace {
+
+// --- streams and events
+
+Result fake_stream_create(StreamHandle* stream, unsigned, int) {
+    ENTER();
+    streams.insert(next_stream);
+    *stream = reinterpret_cast<StreamHandle>(next_stream++);
+    ++machine.streams;
+    return r::kSuccess;
+}
+Result fake_stream_destroy(StreamHandle stream) {
+    ENTER_DESTROY();
+    if (streams.erase(reinterpret_cast<uint64_t>(stream)) == 0) return r::kInvalidHandle;
+    --machine.streams;
+    return answer;
+}
+Result fake_stream_wait(StreamHandle stream) {
+    ENTER();
+    return known_stream(stream) ? r::kSuccess : r::kInvalidHandle;
+}
+Result fake_stream_wait_event(StreamHandle stream, EventHandle event, unsigned) {
+    ENTER();
+    return known_stream(stream) && events.contains(reinterpret_cast<Event*>(event))
+               ? r::kSuccess
+               : r::kInvalidHandle;
+}
+Result fake_host_function(StreamHandle stream, HostCallback function, void* user) {
+    {
+        ENTER();
+        if (!known_stream(stream)) return r::kInvalidHandle;
+        ++machine.host_functions;
+    }
+    function(user);
+    return r::kSuccess;
+}
+Result fake_event_create(EventHandle* event, unsigned flags) {
+    ENTER();
+    auto* made = new Event;
+    made->timing = (flags & kEventDisableTiming) == 0;
+    events.insert(made);
+    ++machine.events;
+    *event = reinterpret_cast<EventHandle>(made);
+    return r::kSuccess;
+}
+Result fake_event_destroy(EventHandle event) {
+    ENTER_DESTROY();
+    auto* known = reinterpret_cast<Event*>(event);
+    if (events.erase(known) == 0) return r::kInvalidHandle;
+    delete known;
+    --machine.events;
+    return answer;
+}
+Result fake_event_record(EventHandle event, StreamHandle stream) {
+    ENTER();
+    auto* known = reinterpret_cast<Event*>(event);
+    if (!events.contains(known) || !known_stream(stream)) return r::kInvalidHandle;
+    known->recorded = true;
+    known->time = std::chrono::steady_clock::now();
+    return r::kSuccess;
+}
+Result fake_event_wait(EventHandle event) {
+    ENTER();
+    return events.contains(reinterpret_cast<Event*>(event)) ? r::kSuccess : r::kInvalidHandle;
+}
+Result fake_event_elapsed(float* ms, EventHandle start, EventHandle stop) {
+    ENTER();
+    auto *a = reinterpret_cast<Event*>(start), *b = reinterpret_cast<Event*>(stop);
+    if (!events.contains(a) || !events.contains(b) || !a->timing || !b->timing || !a->recorded ||
+        !b->recorded)
+        return r::kInvalidHandle;
+    *ms = std::chrono::duration<float, std::milli>(b->time - a->time).count();
+    return r::kSuccess;
+}
+
+// --- modules
+
+Result fake_load(ModuleHandle* module, const void* image, unsigned, JitOption* options,
+                 void** values) {
+    ENTER();
+    const std::string text = static_cast<const char*>(image);
+    if (text.find("broken") != std::string::npos) {
+        for (int i = 0; i < 4; ++i)
+            if (options[i] == kJitErrorLog)
+                std::strcpy(static_cast<char*>(values[i]), "ptxas: line 3: broken\nmore");
+        return r::kInvalidPtx;
+    }
+    auto made = std::make_unique<Module>();
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string word, name;
+        if (!(words >> word >> name) || word != ".entry") continue;
+        Kernel& kernel = made->kernels[name];
+        kernel.name = name;
+        for (size_t nbytes = 0; words >> nbytes;) kernel.sizes.push_back(nbytes);
+    }
+    *module = reinterpret_cast<ModuleHandle>(made.get());
+    modules.insert(made.release());
+    ++machine.modules;
+    return r::kSuccess;
+}
+Result fake_unload(ModuleHandle module) {
+    ENTER_DESTROY();
+    auto* known = reinterpret_cast<Module*>(module);
+    if (modules.erase(known) == 0) return r::kInvalidHandle;
+    delete known;
+    --machine.modules;
+    return answer;
+}
+Result fake_function(FunctionHandle* function, ModuleHandle module, const char* name) {
+    ENTER();
+    auto& kernels = reinterpret_cast<Module*>(module)->kernels;
+    const auto found = kernels.find(name);
+    if (found == kernels.end()) return r::kNotFound;
+    *function = reinterpret_cast<FunctionHandle>(&found->second);
+    return r::kSuccess;
+}
+Result fake_global(DeviceAddress* address, size_t* nbytes, ModuleHandle module, const char* name) {
+    ENTER();
+    if (std::strcmp(name, "symbol") != 0) return r::kNotFound;
+    std::string& symbol = reinterpret_cast<Module*>(module)->symbol;
+    *address = reinterpret_cast<DeviceAddress>(symbol.data());
+    *nbytes = symbol.size();
+    return r::kSuccess;
+}
+Result fake_function_count(unsigned* count, ModuleHandle module) {
+    ENTER();
+    *count = static_cast<unsigned>(reinterpret_cast<Module*>(module)->kernels.size());
+    return r::kSuccess;
+}
+Result fake_enumerate(FunctionHandle* functions, unsigned count, ModuleHandle module) {
+    ENTER();
+    for (auto& [name, kernel] : reinterpret_cast<Module*>(module)->kernels)
+        if (count-- > 0) *functions++ = reinterpret_cast<FunctionHandle>(&kernel);
+    return r::kSuccess;
+}
+Kernel& kernel_of(FunctionHandle function) { return *reinterpret_cast<Kernel*>(function); }
+Result fake_function_name(const char** name, FunctionHandle function) {
+    ENTER();
+    *name = kernel_of(function).name.c_str();
+    return r::kSuccess;
+}
+Result fake_param_info(FunctionHandle function, size_t index, size_t* offset, size_t* nbytes) {
+    ENTER();
+    const auto& sizes = kernel_of(function).sizes;
+    if (index >= sizes.size()) return r::kInvalidValue;
+    *offset = 0;
+    for (size_t i = 0; i <= index; ++i) {
+        const size_t align = sizes[i] < 8 ? sizes[i] : 8;
+        *offset = (*offset + align - 1) / align * align + (i < index ? sizes[i] : 0);
+    }
+    *nbytes = sizes[index];
+    return r::kSuccess;
+}
+Result fake_function_attribute(int* value, int attribute, FunctionHandle function) {
+    ENTER();
+    const int values[] = {1024, 128, 0, 16, 40, 90, 90, 0, kernel_of(function).max_dynamic_shared};
+    if (attribute < 0 || attribute > 8) return r::kInvalidValue;
+    *value = values[attribute];
+    return r::kSuccess;
+}
+Result fake_set_attribute(FunctionHandle function, int attribute, int value) {
+    ENTER();
+    if (attribute != kFunctionMaxDynamicShared || value < 0) return r::kInvalidValue;
+    kernel_of(function).max_dynamic_shared = value;
+    return r::kSuccess;
+}
+Result fake_occupancy(int* blocks, FunctionHandle, int block_threads, size_t) {
+    ENTER();
+    *blocks = block_threads > 1024 ? 0 : 2048 / block_threads;
+    return r::kSuccess;
+}
+Result run(const Kernel& kernel, void** arguments) {
+    ++machine.launches;
+    if (kernel.name == "fault") {
+        sticky = r::kIllegalAddress;
+        return r::kSuccess;  // faults show later
+    }
+    if (kernel.name != "add") return r::kSuccess;
+    const float* in[2];
+    float* out = nullptr;
+    int count = 0;
+    std::memcpy(&in[0], arguments[0], 8);
+    std::memcpy(&in[1], arguments[1], 8);
+    std::memcpy(&out, arguments[2], 8);
+    std::memcpy(&count, arguments[3], 4);
+    for (int i = 0; i < count; ++i) out[i] = in[0][i] + in[1][i];
+    return r::kSuccess;
+}
+Result fake_launch(FunctionHandle function, unsigned, unsigned, unsigned, unsigned block, unsigned,
+                   unsigned, unsigned, StreamHandle stream, void** arguments, void**) {
+    ENTER();
+    if (!known_stream(stream)) return r::kInvalidHandle;
+    if (block > 1024) return r::kInvalidValue;
+    return run(kernel_of(function), arguments);
+}
+Result fake_launch_ex(const LaunchConfig* config, FunctionHandle function, void** arguments,
+                      void**) {
+    ENTER();
+    for (unsigned i = 0; i < config->attribute_count; ++i)
+        if (config->attributes[i].id == kLaunchCooperative) ++machine.cooperative_launches;
+    return run(kernel_of(function), arguments);
+}
+
+}  // namespace
+
+std::vector<Row> module_rows() {
+    return {
+        {"cuStreamCreateWithPriority", pointer(fake_stream_create)},
+        {"cuStreamDestroy", pointer(fake_stream_destroy)},
+        {"cuStreamSynchronize", pointer(fake_stream_wait)},
+        {"cuStreamQuery", pointer(fake_stream_wait)},
+        {"cuStreamWaitEvent", pointer(fake_stream_wait_event)},
+        {"cuLaunchHostFunc", pointer(fake_host_function)},
+        {"cuEventCreate", pointer(fake_event_create)},
+        {"cuEventDestroy", pointer(fake_event_destroy)},
+        {"cuEventRecord", pointer(fake_event_record)},
+        {"cuEventQuery", pointer(fake_event_wait)},
+        {"cuEventSynchronize", pointer(fake_event_wait)},
+        {"cuEventElapsedTime", pointer(fake_event_elapsed)},
+        {"cuModuleLoadDataEx", pointer(fake_load)},
+        {"cuModuleUnload", pointer(fake_unload)},
+        {"cuModuleGetFunction", pointer(fake_function)},
+        {"cuModuleGetGlobal", pointer(fake_global)},
+        {"cuModuleGetFunctionCount", pointer(fake_function_count)},
+        {"cuModuleEnumerateFunctions", pointer(fake_enumerate)},
+        {"cuFuncGetName", pointer(fake_function_name)},
+        {"cuFuncGetParamInfo", pointer(fake_param_info)},
+        {"cuFuncGetAttribute", pointer(fake_function_attribute)},
+        {"cuFuncSetAttribute", pointer(fake_set_attribute)},
+        {"cuOccupancyMaxActiveBlocksPerMultiprocessor", pointer(fake_occupancy)},
+        {"cuLaunchKernel", pointer(fake_launch)},
+        {"cuLaunchKernelEx", pointer(fake_launch_ex)},
+    };
+}
+
+}  // namespace trilane::cuda::testing

@@ -1,0 +1,131 @@
+// The fake driver's machine: what is alive in it, and what every call does first.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "devices/cuda/driver_api.h"
+#include "devices/cuda/testing/fake_driver.h"
+
+namespace trilane::cuda::testing {
+
+namespace r = trilane::cuda::result;
+
+struct Event {
+    bool recorded = false, timing = true;
+    std::chrono::steady_clock::time_point time;
+};
+struct Kernel {
+    std::string name;
+    std::vector<size_t> sizes;
+    int max_dynamic_shared = 49152;
+};
+struct Module {
+    std::map<std::string, Kernel> kernels;
+    std::string symbol = std::string(64, '\0');
+};
+
+inline FakeDriver machine;
+inline std::recursive_mutex mutex;
+inline std::map<DeviceAddress, size_t> memory;
+inline std::map<void*, size_t> host_memory, registered;
+inline std::set<Event*> events;
+inline std::set<Module*> modules;
+inline std::set<uint64_t> streams;
+inline std::set<void*> pools;
+inline uint64_t next_stream = 1;
+inline int sticky = 0;
+inline thread_local std::vector<ContextHandle> stack;
+
+inline ContextHandle the_context(int device) {
+    return reinterpret_cast<ContextHandle>(uintptr_t{0x1000} + static_cast<uintptr_t>(device));
+}
+
+// What this call answers before it does anything; 0 if it may go on.
+inline Result enter(bool needs_context = true) {
+    ++machine.calls;
+    if (sticky != 0) return sticky;
+    if (machine.fail_at > 0 && --machine.fail_at == 0) {
+        machine.has_failed = true;
+        if (machine.for_ever) sticky = machine.fail_with;
+        return machine.fail_with;
+    }
+    if (needs_context && (stack.empty() || stack.back() == nullptr)) return r::kInvalidContext;
+    return r::kSuccess;
+}
+
+#define ENTER(...)               \
+    std::lock_guard lock(mutex); \
+    if (Result refused = enter(__VA_ARGS__); refused != 0) return refused
+// For what destroys: the answer is given at the end.
+#define ENTER_DESTROY()          \
+    std::lock_guard lock(mutex); \
+    const Result answer = enter()
+
+// Device memory is host memory; so is managed memory.
+inline Result allocate(DeviceAddress* address, size_t nbytes) {
+    if (nbytes == 0) return r::kInvalidValue;
+    if (machine.used + nbytes > machine.capacity) return r::kOutOfMemory;
+    void* block = std::aligned_alloc(512, (nbytes + 511) / 512 * 512);
+    if (block == nullptr) return r::kOutOfMemory;
+    std::memset(block, 0xa5, nbytes);
+    *address = reinterpret_cast<DeviceAddress>(block);
+    memory[*address] = nbytes;
+    machine.used += nbytes;
+    ++machine.blocks;
+    return r::kSuccess;
+}
+
+inline Result release(DeviceAddress address) {
+    const auto found = memory.find(address);
+    if (found == memory.end()) return r::kInvalidValue;
+    machine.used -= found->second;
+    --machine.blocks;
+    std::free(reinterpret_cast<void*>(address));
+    memory.erase(found);
+    return r::kSuccess;
+}
+
+inline bool inside(const std::map<DeviceAddress, size_t>& map, DeviceAddress address,
+                   size_t nbytes) {
+    auto found = map.upper_bound(address);
+    if (found == map.begin()) return false;
+    --found;
+    return address - found->first <= found->second &&
+           nbytes <= found->second - (address - found->first);
+}
+
+inline bool on_device(DeviceAddress address, size_t nbytes) {
+    return inside(memory, address, nbytes);
+}
+inline bool known_stream(StreamHandle stream) {
+    return stream == nullptr || streams.contains(reinterpret_cast<uint64_t>(stream));
+}
+inline void* at(DeviceAddress address) { return reinterpret_cast<void*>(address); }
+
+inline Result move(void* dst, const void* src, size_t nbytes) {
+    std::memmove(dst, src, nbytes);
+    return r::kSuccess;
+}
+
+// A function of the driver's by its name.
+struct Row {
+    const char* name;
+    void* function;
+};
+template <typename F>
+void* pointer(F* function) {
+    return reinterpret_cast<void*>(function);
+}
+std::vector<Row> memory_rows();
+std::vector<Row> module_rows();  // and streams, events, launches
+
+}  // namespace trilane::cuda::testing
