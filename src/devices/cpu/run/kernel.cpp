@@ -95,6 +95,23 @@ void PrintBuffer::flush(const std::function<void(std::string_view)>& print) {
     if (print) print(text);
 }
 
+bool LaunchQueue::add(uint64_t block, QueuedLaunch launch) {
+    std::lock_guard lock(mutex_);
+    if (parts_.size() >= kLimit) return false;
+    parts_.emplace_back(block, std::move(launch));
+    return true;
+}
+
+std::vector<QueuedLaunch> LaunchQueue::take() {
+    std::lock_guard lock(mutex_);
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<QueuedLaunch> launches;
+    for (auto& part : parts_) launches.push_back(std::move(part.second));
+    parts_.clear();
+    return launches;
+}
+
 void LaunchState::fail(core::Error error) {
     std::lock_guard lock(failure_mutex);
     if (!failure) failure = std::move(error);
