@@ -47,6 +47,11 @@ int closing_angles(TokenKind kind) {
     }
 }
 
+// Stands in no name and no configuration; without it a search would go through the whole text.
+bool ends_search(TokenKind kind) {
+    return kind == clang::tok::semi || kind == clang::tok::lesslessless;
+}
+
 // Index of the first word of the name that ends before `at`; `at` if there is none.
 size_t start_of_name(const std::vector<Word>& words, size_t at) {
     size_t first = at;
@@ -54,6 +59,7 @@ size_t start_of_name(const std::vector<Word>& words, size_t at) {
     if (int depth = closing_angles(words[first - 1].kind)) {
         for (--first; depth > 0 && first > 0;) {
             --first;
+            if (ends_search(words[first].kind)) return at;
             depth += closing_angles(words[first].kind);
             if (words[first].kind == clang::tok::less) --depth;
         }
@@ -72,6 +78,7 @@ size_t start_of_name(const std::vector<Word>& words, size_t at) {
 size_t end_of_configuration(const std::vector<Word>& words, size_t at) {
     int depth = 0;
     for (size_t i = at + 1; i + 1 < words.size(); ++i) {
+        if (ends_search(words[i].kind)) return 0;
         switch (words[i].kind) {
             case clang::tok::l_paren:
             case clang::tok::l_square:

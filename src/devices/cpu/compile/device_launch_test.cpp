@@ -16,7 +16,7 @@ using Names = std::vector<std::string>;
 
 TEST(DeviceLaunch, BecomesACall) {
     EXPECT_EQ(rewritten("{ f<<<g, b, 4, s>>>(x, y); }"),
-              "{ ::trilane_device::launch<decltype(&f)>(\"f\",  g, b, 4, s)(x, y); }");
+              "{ ::trilane_device::launch<decltype(&f)>(\"f\", g, b, 4, s)(x, y); }");
 }
 
 TEST(DeviceLaunch, NamesWithNamespacesAndTemplateArguments) {
@@ -46,6 +46,15 @@ TEST(DeviceLaunch, LinesStayWhereTheyAre) {
     std::string result = rewritten(text);
     EXPECT_EQ(std::count(result.begin(), result.end(), '\n'),
               std::count(text.begin(), text.end(), '\n'));
+}
+
+TEST(DeviceLaunch, EndlessTextsTakeLinearTime) {
+    for (const char* part :
+         {"f<<<", "f<<<(", "f> <<<", "<", ">", "f<<<1>>>", "(", "f<<<1,1>>>()"}) {
+        std::string text;
+        for (int i = 0; i < 200000; ++i) text += part;
+        EXPECT_LE(kernels(text).size(), 1u) << part;
+    }
 }
 
 TEST(DeviceLaunch, EveryKernelIsNamedOnce) {
