@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -394,7 +393,8 @@ def module_from_buffer(
 def module_from_file(filename: str) -> Module:
     """As `module_from_buffer`, of a file."""
     try:
-        data = Path(filename).read_bytes()
+        with open(filename, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise translate_file("cuModuleLoad", filename, error) from None
     return module_from_buffer(data)

@@ -10,7 +10,6 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from trilane import _core
@@ -101,6 +100,8 @@ def _refused(options: Sequence[str], error: Any) -> Exception:
 
 
 def _keep(source: str, image: bytes | None) -> None:
+    from pathlib import Path
+
     directory = Path(tempfile.mkdtemp(prefix="trilane-"))
     (directory / _FILE_NAME).write_text(source)
     if image is not None:

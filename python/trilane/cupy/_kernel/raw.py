@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import numpy as np
 
 from trilane import _core
@@ -98,6 +96,8 @@ class RawModule:
     def _load(self) -> _core.Module:
         code, file_name = self.code, "kernel.cu"
         if self.file_path is not None:
+            import pathlib
+
             path = pathlib.Path(self.file_path)
             if not path.is_file():
                 raise CUDADriverError("CUDA_ERROR_FILE_NOT_FOUND", f"file not found: {path}")
