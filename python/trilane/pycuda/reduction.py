@@ -12,11 +12,33 @@ from trilane._missing import missing_attributes as _missing_attributes
 
 from ._dtypes import dtype_to_ctype
 from ._gpuarray import GPUArray, _on
+from ._reduction_makers import (
+    get_all_kernel,
+    get_any_kernel,
+    get_dot_kernel,
+    get_minmax_kernel,
+    get_minmax_neutral,
+    get_subset_dot_kernel,
+    get_subset_minmax_kernel,
+    get_subset_sum_kernel,
+    get_sum_kernel,
+)
 from .compiler import SourceModule
 from .elementwise import _declarations, _parsed, _vector_size
 from .tools import Argument
 
-__all__ = ["ReductionKernel"]
+__all__ = [
+    "ReductionKernel",
+    "get_all_kernel",
+    "get_any_kernel",
+    "get_dot_kernel",
+    "get_minmax_kernel",
+    "get_minmax_neutral",
+    "get_subset_dot_kernel",
+    "get_subset_minmax_kernel",
+    "get_subset_sum_kernel",
+    "get_sum_kernel",
+]
 
 
 class ReductionKernel:
