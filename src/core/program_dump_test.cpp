@@ -21,8 +21,8 @@ std::string read(const std::filesystem::path& path) {
 
 struct DumpFolder {
     DumpFolder() {
-        path = std::filesystem::temp_directory_path() /
-               ("trilane-dump-" + std::to_string(::getpid()));
+        path =
+            std::filesystem::temp_directory_path() / ("trilane-dump-" + std::to_string(::getpid()));
         ::setenv("TRILANE_DUMP", path.c_str(), 1);
         reset_env_for_tests();
     }
