@@ -17,6 +17,7 @@
 #include "devices/cpu/lower/lower.h"
 #include "devices/cpu/lower/target.h"
 #include "devices/cpu/run/fault.h"
+#include "devices/cpu/run/interrupt.h"
 #include "devices/cpu/run/pool.h"
 
 namespace trilane::cpu {
@@ -29,6 +30,7 @@ CpuDevice::CpuDevice(int ordinal, const core::DeviceHooks* hooks)
       hooks_(hooks != nullptr ? *hooks : core::DeviceHooks{}),
       memory_(properties_.total_memory) {
     install_fault_handlers();
+    if (hooks_.interrupt_stops) watch_interrupts(hooks_.interrupt_stops);
     if (core::env_flag("TRILANE_CHECK")) enable_checks();
 }
 
@@ -169,6 +171,7 @@ void run_child(const LaunchState& parent, const QueuedLaunch& queued, size_t opt
     launch.dynamic_shared = queued.dynamic_shared;
     launch.arguments = const_cast<void* const*>(arguments.data());
     launch.hooks = parent.hooks;
+    launch.wait = parent.wait;
     run_launch(launch);
     for (QueuedLaunch& child : launch.children.take()) grandchildren.push_back(std::move(child));
 }
@@ -217,6 +220,8 @@ void CpuDevice::launch(const core::LaunchParams& params) {
     launch.cooperative = params.cooperative;
     launch.hooks = &hooks_;
     auto turn = streams_.enter(params.stream, "launch");
+    MainWait wait(may_be_long(launch));
+    launch.wait = wait.serial();
     run_launch(launch);
     run_children(launch, optin);
 }

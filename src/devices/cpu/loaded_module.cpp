@@ -48,6 +48,7 @@ std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
         LoadedKernel& loaded = module->kernels_.emplace_back();
         loaded.entry = module->object_->address(kernel.entry_symbol);
         TRILANE_CHECK(loaded.entry != nullptr, "the object has no {}", kernel.entry_symbol);
+        loaded.code = module->object_->code();
         loaded.readable_name = short_name(kernel.description.name);
         loaded.source = module.get();
         loaded.lowered = std::move(kernel);

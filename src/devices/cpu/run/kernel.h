@@ -14,6 +14,8 @@
 #include "core/error.h"
 #include "devices/cpu/lower/lower.h"
 #include "devices/cpu/run/block_context.h"
+#include "devices/cpu/run/fault.h"
+#include "devices/cpu/run/interrupt.h"
 
 namespace trilane::cpu {
 
@@ -32,6 +34,7 @@ class KernelSource {
 struct LoadedKernel {
     LoweredKernel lowered;
     void* entry = nullptr;           // BlockFunction or StartFunction
+    CodeRange code;                  // of the module
     KernelSource* source = nullptr;  // the kernel's module, which outlives it
     std::string readable_name;       // demangled, for messages
     size_t max_dynamic_shared = 49152;
@@ -90,6 +93,8 @@ struct LaunchState {
     std::atomic<uint64_t> next_block{0};
     std::atomic<uint64_t> chunk{1};
     std::atomic<bool> failed{false};
+    std::atomic<bool> interrupted{false};
+    uint64_t wait = 0;                         // serial of the main thread's wait, or 0
     std::atomic<uint32_t> grid_generation{0};  // of the barrier of the whole grid
     std::atomic<uint64_t> grid_arrived{0};
     std::atomic<uint64_t> blocks_done{0};
@@ -99,11 +104,24 @@ struct LaunchState {
     std::mutex failure_mutex;
     std::optional<core::Error> failure;  // the first one
     void fail(core::Error error);
+    void interrupt() {
+        interrupted.store(true);
+        failed.store(true);
+    }
+    // No further block need be started: a thread failed, or the launch was told to end.
+    bool ended() {
+        if (is_stopped(wait)) [[unlikely]]
+            interrupt();
+        return failed.load(std::memory_order_relaxed);
+    }
 };
 
-// Runs all blocks; returns when they are done. KernelFault if the kernel died. Arguments of the
+// Runs all blocks; returns when they are done. KernelFault if the kernel died,
+// core::Interrupted if SIGINT ended it. Arguments of the
 // launch were checked by the caller. From any thread, several at a time.
 void run_launch(LaunchState& launch);
+// By earlier launches of the kernel, or because there was none.
+bool may_be_long(const LaunchState& launch);
 
 // The context of the block that runs on this thread; nullptr outside kernels.
 BlockContext* current_context();
