@@ -16,7 +16,7 @@ PACKAGE_ROOT = str(Path(aliases.__file__).resolve().parent.parent)
 
 
 def run_program(code: str, *, extra_path: str = "", launcher: bool = True) -> str:
-    environment = dict(os.environ, TRILANE_DEVICE="cpu")
+    environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(p for p in (PACKAGE_ROOT, extra_path) if p)
     start = ["-m", "trilane", "run", "-c"] if launcher else ["-c"]
     done = subprocess.run(
@@ -98,7 +98,7 @@ def test_spawned_workers_find_the_aliases(tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-m", "trilane", "run", str(script)],
-        env=dict(os.environ, PYTHONPATH=PACKAGE_ROOT, TRILANE_DEVICE="cpu"),
+        env=dict(os.environ, PYTHONPATH=PACKAGE_ROOT),
         capture_output=True,
         text=True,
         timeout=120,
