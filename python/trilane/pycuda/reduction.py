@@ -224,7 +224,8 @@ extern "C" __global__ void {name}_stage1(trilane_reduced_t *trilane_out, {declar
   trilane_reduced_t acc = {neutral};
   if (trilane_first + 16 <= trilane_last)
   {{
-    trilane_reduced_t trilane_part[16];
+    __align__(16) char trilane_raw[16 * sizeof(trilane_reduced_t)];
+    trilane_reduced_t *trilane_part = (trilane_reduced_t *) trilane_raw;
     #pragma unroll
     for (int trilane_lane = 0; trilane_lane < 16; ++trilane_lane)
       trilane_part[trilane_lane] = {neutral};

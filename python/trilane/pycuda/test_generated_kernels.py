@@ -15,7 +15,12 @@ from trilane.pycuda.elementwise import (
     get_elwise_module,
 )
 from trilane.pycuda.reduction import ReductionKernel
-from trilane.pycuda.tools import DeviceMemoryPool, ScalarArg, VectorArg
+from trilane.pycuda.tools import (
+    DeviceMemoryPool,
+    ScalarArg,
+    VectorArg,
+    get_or_register_dtype,
+)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +149,6 @@ def test_reductions_repeat_bit_for_bit():
 
 def test_reductions_of_records():
     pair = np.dtype([("low", np.float32), ("at", np.int32)])
-    from trilane.pycuda.tools import get_or_register_dtype
-
     get_or_register_dtype("low_at", pair)
     host = np.random.default_rng(6).random(30_000, np.float32)
     lowest = ReductionKernel(
@@ -159,6 +162,19 @@ def test_reductions_of_records():
     )
     found = lowest(gpuarray.to_gpu(host)).get()
     assert (found["low"], found["at"]) == (host.min(), host.argmin())
+
+
+def test_records_need_no_constructor_without_arguments():
+    get_or_register_dtype("odd_total", np.dtype([("total", np.int64)]))
+    total = ReductionKernel(
+        np.dtype([("total", np.int64)]),
+        neutral="odd_total(0)",
+        reduce_expr="odd_total(a.total + b.total)",
+        map_expr="odd_total(x[i])",
+        arguments="int *x",
+        preamble="struct odd_total { long total; __device__ odd_total(long t) : total(t) {} };",
+    )
+    assert total(gpuarray.to_gpu(np.arange(9000, dtype=np.int32))).get()["total"] == 40495500
 
 
 @pytest.mark.parametrize("size", [100, 50_000])
