@@ -16,6 +16,8 @@ namespace {
 constexpr int64_t kSegment = 32768;  // elements that one thread reduces at most, roughly
 constexpr int64_t kMaxSegments = 4096;
 constexpr int64_t kMinSegment = 1024;
+constexpr int64_t kMaxSegmentsGpu = 65536;
+constexpr int kJoinThreads = 512;  // of the block that joins the segments of one output on a GPU
 
 // How a thread walks: along the reduced axis, or down several neighbouring columns at once.
 enum class Walk : uint8_t { Along, Columns };
@@ -150,13 +152,26 @@ std::string along_text(const Plan& plan, const ReductionText& text,
     s += "    accumulator_t total = " + text.identity + ";\n";
     std::string inner = fmt::format("re{}", rank - 1);
     if (plan.interleaved) {
-        s += "    for (long long j = segment; j < reduced; j += segments) {\n";
-        s += fmt::format("        long long rest = j / {0}; const long long x = j % {0};\n", inner);
+        // Four running values: as many loads in flight, and errors of sums that grow four times
+        // slower.
+        s += "    accumulator_t part[4];\n    for (int u = 0; u < 4; ++u) part[u] = " +
+             text.identity +
+             ";\n"
+             "    for (long long j0 = segment; j0 < reduced; j0 += 4 * segments) {\n"
+             "    #pragma unroll\n"
+             "    for (int u = 0; u < 4; ++u) {\n"
+             "        const long long j = j0 + u * segments;\n"
+             "        if (j >= reduced) continue;\n";
+        s += rank == 1
+                 ? "        const long long x = j;\n"
+                 : fmt::format("        long long rest = j / {0}; const long long x = j % {0};\n",
+                               inner);
         s += reduced_offsets(plan, inputs, 1);
         for (size_t k = 0; k < inputs.size(); ++k)
             if (inputs[k].array) s += fmt::format("        const char* q{0} = p{0} + g{0};\n", k);
         s += "       " + load_inputs(plan, text, inputs, "x") + "\n";
-        s += fmt::format("        total = combine(total, {});\n    }}\n", text.map);
+        s += fmt::format("        part[u] = combine(part[u], {});\n    }}\n    }}\n", text.map);
+        s += "    total = combine(combine(part[0], part[1]), combine(part[2], part[3]));\n";
     } else {
         s += "    long long begin = segment * segment_length, end = begin + segment_length;\n"
              "    if (end > reduced) end = reduced;\n"
@@ -290,8 +305,40 @@ std::string reduction_text(const Plan& plan, const ReductionText& text,
     return s + "}\n";
 }
 
-// The second kernel: joins the segments of each output.
-std::string join_text(const ReductionText& text, int rank, const char* out_type) {
+// A thread that joins the segments of one output, one after the other.
+std::string join_loop(const ReductionText& text) {
+    return "    const long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+           "    if (item >= kept) return;\n"
+           "    accumulator_t total = " +
+           text.identity +
+           ";\n"
+           "    for (long long k = 0; k < segments; ++k) total = combine(total, part[k * kept + "
+           "item]);\n";
+}
+
+// A block that joins the segments of one output, in a tree. Bytes, because an accumulator may have
+// a constructor.
+std::string join_tree(const ReductionText& text) {
+    return fmt::format(
+        "    __shared__ __align__(16) unsigned char bytes[{0} * sizeof(accumulator_t)];\n"
+        "    accumulator_t* tree = (accumulator_t*)bytes;\n"
+        "    const long long item = blockIdx.x;\n"
+        "    const int thread = threadIdx.x;\n"
+        "    accumulator_t total = {1};\n"
+        "    for (long long k = thread; k < segments; k += {0})\n"
+        "        total = combine(total, part[k * kept + item]);\n"
+        "    tree[thread] = total;\n"
+        "    for (int half = {0} / 2; half > 0; half /= 2) {{\n"
+        "        __syncthreads();\n"
+        "        if (thread < half) tree[thread] = combine(tree[thread], tree[thread + half]);\n"
+        "    }}\n"
+        "    if (thread > 0) return;\n"
+        "    total = tree[0];\n",
+        kJoinThreads, text.identity);
+}
+
+// The second kernel: joins the segments of each output, by a thread or (`tree`) by a block.
+std::string join_text(const ReductionText& text, int rank, const char* out_type, bool tree) {
     std::string s = "#include \"trilane/array_ops.h\"\n";
     if (text.using_ops) s += "using namespace trilane;\n";
     s += text.preamble;
@@ -307,14 +354,8 @@ std::string join_text(const ReductionText& text, int rank, const char* out_type)
         text.entry);
     for (int d = 0; d < rank; ++d)
         s += fmt::format(", const long long ke{0}, const long long ks{0}", d);
-    s += ") {\n    const long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
-         "    if (item >= kept) return;\n"
-         "    accumulator_t total = " +
-         text.identity +
-         ";\n"
-         "    for (long long k = 0; k < segments; ++k) total = combine(total, part[k * kept + "
-         "item]);\n"
-         "    long long rest = item, o = 0;\n";
+    s += ") {\n" + (tree ? join_tree(text) : join_loop(text));
+    s += "    long long rest = item, o = 0;\n";
     for (int d = rank - 1; d >= 0; --d)
         s += fmt::format("    o += rest % ke{0} * ks{0}; rest /= ke{0};\n", d);
     s += fmt::format(
@@ -401,7 +442,8 @@ void choose_walk(std::span<const LoopOperand> inputs, core::DeviceType device, b
     int64_t length = gpu ? 64 : plan.walk == Walk::Columns ? kMinSegment : kSegment;
     int64_t enough = gpu ? 65536 : 64;  // threads
     int64_t wanted = std::max<int64_t>(1, enough / std::max<int64_t>(1, outputs));
-    int64_t segments = std::min({plan.reduced.count / length, wanted * 16, kMaxSegments});
+    int64_t most = gpu ? kMaxSegmentsGpu : kMaxSegments;
+    int64_t segments = std::min({plan.reduced.count / length, wanted * 16, most});
     plan.segments = std::max<int64_t>(1, outputs >= enough ? 1 : segments);
     plan.segment_length =
         (plan.reduced.count + plan.segments - 1) / std::max<int64_t>(1, plan.segments);
@@ -446,13 +488,16 @@ ReductionText describe(const ReductionKernel& kernel, std::span<const LoopOperan
 void launch_join(const ReductionKernel& kernel, const Plan& plan,
                  std::span<const LoopOperand> inputs, const Array& part, const Array& out,
                  const core::ContextPtr& context) {
+    bool tree = context->properties().type == core::DeviceType::Cuda && plan.segments > 32 &&
+                plan.kept.count < (int64_t{1} << 31);
     KernelKey key;
     key.add(kernel.id);
-    key.add(uint64_t(plan.kept.rank) | uint64_t(out.dtype()) << 32 | uint64_t{3} << 62);
+    key.add(uint64_t(plan.kept.rank) | uint64_t(tree) << 16 | uint64_t(out.dtype()) << 32 |
+            uint64_t{3} << 62);
     core::Function& function = find_kernel(context, key, [&] {
         ReductionText text = describe(kernel, inputs, out);
         return KernelSource{text.entry + "_join",
-                            join_text(text, plan.kept.rank, device_type(out.dtype()))};
+                            join_text(text, plan.kept.rank, device_type(out.dtype()), tree)};
     });
     KernelArguments arguments;
     arguments.add(part);
@@ -462,7 +507,10 @@ void launch_join(const ReductionKernel& kernel, const Plan& plan,
         arguments.add(plan.kept.shape[d]);
         arguments.add(plan.kept.strides[inputs.size()][d]);
     }
-    launch_threads(function, plan.kept.count, 256, arguments);
+    if (tree)
+        launch_threads(function, plan.kept.count * kJoinThreads, kJoinThreads, arguments);
+    else
+        launch_threads(function, plan.kept.count, 256, arguments);
 }
 
 }  // namespace
