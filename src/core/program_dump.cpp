@@ -31,15 +31,16 @@ std::string json_string(std::string_view text) {
 
 std::string json_list(const std::vector<std::string>& texts) {
     std::string result = "[";
-    for (const std::string& text : texts) result += (result.size() > 1 ? ", " : "") + json_string(text);
+    for (const std::string& text : texts)
+        result += (result.size() > 1 ? ", " : "") + json_string(text);
     return result += "]";
 }
 
 std::string description(const Program& program) {
     std::string headers = "{";
     for (const Header& header : program.headers)
-        headers += fmt::format("{}\n    {}: {}", headers.size() > 1 ? "," : "", json_string(header.name),
-                               json_string(header.text));
+        headers += fmt::format("{}\n    {}: {}", headers.size() > 1 ? "," : "",
+                               json_string(header.name), json_string(header.text));
     headers += "}";
     return fmt::format(
         "{{\n  \"file_name\": {},\n  \"options\": {},\n  \"name_expressions\": {},\n"
