@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -11,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import trilane
+from trilane.testing.child import child_environment
 
-pytestmark = pytest.mark.cpu_only(reason="the library with LLVM inside is the cpu device's")
 PACKAGE = Path(trilane.__file__).resolve().parent
 
 OTHER = """
@@ -47,9 +46,7 @@ def test_both_compile_in_one_process(first, order):
     code = textwrap.dedent(OTHER + OURS if first == "other" else OURS + OTHER)
     done = subprocess.run(
         [sys.executable, "-c", code + f"\nprint({order})"],
-        env=dict(
-            os.environ, PYTHONPATH=str(PACKAGE.parent), TRILANE_DEVICE="cpu", TRILANE_CACHE="0"
-        ),
+        env=child_environment(TRILANE_DEVICE="cpu", TRILANE_CACHE="0"),
         capture_output=True,
         text=True,
         timeout=120,

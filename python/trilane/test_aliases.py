@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -11,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from trilane import aliases
+from trilane.testing.child import child_environment
 
 PACKAGE_ROOT = str(Path(aliases.__file__).resolve().parent.parent)
 
 
 def run_program(code: str, *, extra_path: str = "", launcher: bool = True) -> str:
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(p for p in (PACKAGE_ROOT, extra_path) if p)
+    environment = child_environment(PACKAGE_ROOT, *([extra_path] if extra_path else []))
     start = ["-m", "trilane", "run", "-c"] if launcher else ["-c"]
     done = subprocess.run(
         [sys.executable, *start, textwrap.dedent(code)],
@@ -98,7 +97,7 @@ def test_spawned_workers_find_the_aliases(tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-m", "trilane", "run", str(script)],
-        env=dict(os.environ, PYTHONPATH=PACKAGE_ROOT),
+        env=child_environment(),
         capture_output=True,
         text=True,
         timeout=120,
@@ -118,3 +117,34 @@ def test_a_genuine_numba_keeps_everything_but_cuda(tmp_path):
         print(numba.njit, numba.core.name, cuda is trilane.numba.cuda is numba.cuda)
     """
     assert run_program(code, extra_path=str(tmp_path)) == "genuine numba.core True"
+
+
+# What numba-cuda's wheel puts first among the finders, in short: every name with "numba.cuda" in it
+# is looked for under another path, by all finders, itself among them.
+GREEDY_FINDER = """
+import sys
+
+class Greedy:
+    def find_spec(self, name, path, target=None):
+        if "numba.cuda" not in name or any("elsewhere" in p for p in path):
+            return None
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, [p.replace("no such part", "elsewhere") for p in path], target)
+            if spec is not None:
+                return spec
+
+sys.meta_path.insert(0, Greedy())
+"""
+
+
+@pytest.mark.parametrize("launcher", [True, False])
+def test_a_finder_that_takes_every_numba_cuda_for_its_own(launcher, tmp_path):
+    (tmp_path / "greedy_finder.py").write_text(GREEDY_FINDER)
+    name = "numba" if launcher else "trilane.numba"
+    code = f"""
+        import greedy_finder
+        from {name} import cuda
+        import {name}.cuda.random
+        print(cuda.jit.__module__.startswith("trilane.numba.cuda"))
+    """
+    assert run_program(code, extra_path=str(tmp_path), launcher=launcher) == "True"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import trilane
+from trilane.testing.child import child_environment
 
 PACKAGE_ROOT = str(Path(trilane.__file__).resolve().parent.parent)
 
@@ -16,7 +16,7 @@ PACKAGE_ROOT = str(Path(trilane.__file__).resolve().parent.parent)
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "trilane", *arguments],
-        env=dict(os.environ, PYTHONPATH=PACKAGE_ROOT, **environment),
+        env=child_environment(**environment),
         capture_output=True,
         text=True,
         timeout=120,
@@ -68,10 +68,10 @@ def test_a_module_and_a_string_run():
     assert command("run", "-m", "base64", "-t").returncode == 0
 
 
-def test_info_names_the_device_and_the_cache(tmp_path, device_kind):
+def test_info_names_the_device_and_the_cache(tmp_path):
     done = command("info", TRILANE_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
     assert "Device 0" in done.stdout and str(tmp_path / "cache") in done.stdout
     data = json.loads(command("info", "--json").stdout)
     assert data["trilane"] == trilane.__version__
-    assert data["devices"][0]["type"] == device_kind
+    assert data["devices"][0]["type"] == "cpu"

@@ -193,7 +193,6 @@ void Compiler::run() {
         used_names_.clear();
         declared_.clear();
         storage_.clear();
-        shared_bytes_.clear();
         returns_.clear();
         temporaries_ = 0;
         std::string parameters;

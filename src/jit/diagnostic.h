@@ -8,10 +8,9 @@
 
 namespace trilane::jit {
 
-enum class Fault { Typing, Unsupported, Syntax, Resources };
+enum class Fault { Typing, Unsupported, Syntax };
 
-// Faces turn it into numba's TypingError, UnsupportedError or LinkerError (Resources: the kernel
-// needs more of the device than there is).
+// Faces turn it into numba's TypingError or UnsupportedError.
 class KernelError : public core::Error {
   public:
     KernelError(Fault fault, std::string message);

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import operator
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import trilane
 from trilane import cupy as cp
 from trilane.numba import cuda
 from trilane.numba.cuda.devicearray import DeviceNDArray
 from trilane.pycuda import gpuarray
+from trilane.testing.child import child_environment
 
 VALUES = np.arange(1, 9, dtype=np.float32)
 MAKERS = {"pycuda": gpuarray.to_gpu, "numba": cuda.to_device, "cupy": cp.asarray}
@@ -209,9 +207,7 @@ for name, function in {
 
 
 def test_importing_cupy_changes_nothing_for_other_faces(device):
-    environment = dict(
-        os.environ, TRILANE_DEVICE=device, PYTHONPATH=str(Path(trilane.__file__).parent.parent)
-    )
+    environment = child_environment(TRILANE_DEVICE=device)
 
     def output(*arguments):
         done = subprocess.run(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 
 @cache
 def device_types() -> list[str]:
-    """Kinds of the devices that this process uses: the one that TRILANE_DEVICE or the core chose."""
+    """Kinds with at least one device, "cpu" or "cuda" or both."""
     from trilane import _core
 
-    named = os.environ.get("TRILANE_DEVICE", "").split(":")[0]
-    there = [kind for kind, count, _reason in _core.device_types() if count]
-    return [kind for kind in there if kind == named] if named else there[:1]
+    return [kind for kind, count, _reason in _core.device_types() if count]
 
 
 @cache

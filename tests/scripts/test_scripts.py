@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from trilane.testing.child import child_environment
+
 HERE = Path(__file__).resolve().parent
 SCRIPTS = sorted(path.name for path in HERE.glob("*.py") if not path.name.startswith("test_"))
-PYTHON_ROOT = HERE.parent.parent / "python"
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script_runs_and_its_results_hold(script):
-    environment = {**os.environ, "PYTHONPATH": str(PYTHON_ROOT)}
     command = [sys.executable, "-m", "trilane", "run", str(HERE / script)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        command, env=child_environment(), capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     assert "ok" in done.stdout

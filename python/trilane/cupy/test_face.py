@@ -12,6 +12,7 @@ import pytest
 
 import trilane.cupy as cp
 import trilane.cupyx as cupyx
+from trilane.testing.child import child_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -38,10 +39,8 @@ def test_import_touches_no_device():
 
 
 def _environment():
-    import os
 
-    paths = [str(ROOT / "python"), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
+    return child_environment()
 
 
 def test_numpy_functions_and_ufuncs_run_on_the_device():

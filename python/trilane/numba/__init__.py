@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from trilane.numba import types
+from trilane.numba import _own_modules, types  # the finder before what it must find
 from trilane.numba.core import config, errors
 from trilane.numba.types import (
     b1,
@@ -83,11 +83,6 @@ __all__ += ["cuda"]
 
 def _absent(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("target") == "cuda":
-            raise NotImplementedError(
-                f"numba.{name}(target='cuda'), ufuncs made of Python functions, is not there yet: "
-                "write the loop over the elements as a kernel with numba.cuda.jit"
-            )
         raise NotImplementedError(
             f"numba.{name} compiles for the processor, which is not part of Trilane: install the "
             "package numba beside it; numba.cuda stays Trilane's"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -106,7 +105,6 @@ def mem_alloc(nbytes: int) -> DeviceAllocation:
     LogicError
         If `nbytes` is 0 or negative.
     """
-    nbytes = operator.index(nbytes)
     if nbytes <= 0:
         raise LogicError(
             f"cuMemAlloc failed: invalid argument - nbytes: got {nbytes}, expected > 0"

@@ -16,17 +16,12 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Become a process that runs the program that `arguments` name.
+    """Run the program that `arguments` name; returns its exit status.
 
     Parameters
     ----------
     arguments : list of str, optional
         The script and its own arguments; default: those of the process.
-
-    Returns
-    -------
-    int
-        The exit status where no program can be run.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     if not given or given[0] in ("-h", "--help"):
@@ -35,10 +30,13 @@ def main(arguments: list[str] | None = None) -> int:
     if not os.path.exists(given[0]):
         print(f"Error: {given[0]} does not exist")
         return 1
-    sys.stdout.flush()
-    environment = {**os.environ, "CUDA_DEBUGGING": "1"}
-    command = [sys.executable, "-m", "trilane", "check", *given]
-    os.execve(sys.executable, command, environment)
+    from trilane.cli import main as trilane
+
+    from .driver import set_debugging
+
+    os.environ["CUDA_DEBUGGING"] = "1"  # child processes debug too
+    set_debugging()
+    return trilane(["check", *given])
 
 
 __getattr__ = _missing_attributes(__name__)

@@ -218,8 +218,7 @@ class ElementwiseKernel:
             raise TypeError("may not specify both range and slice keyword arguments")
         size = _vector_size(self.arguments, args, self.name)
         if chosen is None and sliced is None:
-            bounds: tuple[int, ...] = (size,)
-            count = size
+            count, bounds = size, (size,)
         else:
             bounds = self._bounds(chosen) if sliced is None else sliced.indices(size)
             count = len(range(*bounds))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 from trilane import _core
 from trilane._exchange import core_stream
 
@@ -18,8 +20,7 @@ class Module:
 
     def load_file(self, filename: str) -> None:
         """Load an image from a file."""
-        with open(filename, "rb") as file:
-            self.load(file.read())
+        self.load(pathlib.Path(filename).read_bytes())
 
     def get_function(self, name: str) -> Function:
         """Return a kernel."""

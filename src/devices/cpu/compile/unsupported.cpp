@@ -19,8 +19,7 @@
 namespace trilane::cpu {
 namespace {
 
-// Of arrays with a size in the source; dynamic ones may be larger, on request.
-constexpr uint64_t kSharedLimit = 48 * 1024;
+constexpr uint64_t kSharedLimit = 227 * 1024;  // what a block of compute 9.0 can have at most
 constexpr uint64_t kConstantLimit = 64 * 1024;
 constexpr uint64_t kLocalLimit = 512 * 1024;          // per thread
 constexpr uint64_t kGlobalLimit = uint64_t{1} << 31;  // one variable: reach of a relocation
@@ -190,11 +189,9 @@ class Reporter {
                 total = size > kSharedLimit ? kSharedLimit + size : total + size;
                 if (total <= kSharedLimit) continue;
                 error(place_of(*variable),
-                      "kernel '" + name_of(kernel) + "' uses too much shared data: '" +
+                      "too much shared memory in kernel '" + name_of(kernel) + "': '" +
                           name_of(*variable) + "' has " + std::to_string(size) +
-                          " bytes, arrays of fixed size may have " + std::to_string(kSharedLimit) +
-                          " bytes together: a dynamic one (extern __shared__) may have more, " +
-                          "once the function's MAX_DYNAMIC_SHARED_SIZE_BYTES attribute is raised");
+                          " bytes, a block has at most " + std::to_string(kSharedLimit));
                 return;
             }
             if (const auto* function = llvm::dyn_cast<llvm::Function>(value))

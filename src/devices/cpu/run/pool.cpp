@@ -9,7 +9,6 @@
 
 #include "core/env.h"
 #include "core/error.h"
-#include "devices/cpu/run/fault.h"
 
 namespace trilane::cpu {
 
@@ -59,7 +58,7 @@ void ThreadPool::start_workers() {
 void ThreadPool::work() {
     sigset_t all;
     sigfillset(&all);
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, kKnockSignal}) sigdelset(&all, signal);
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, signal);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::unique_lock lock(mutex_);
     while (true) {

@@ -1,1 +1,0 @@
-"""The names of PyCUDA's helper package that other packages import."""
