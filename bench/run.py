@@ -2,17 +2,19 @@
 
     python bench/run.py [--json FILE] [--only NAME]
 
-Every figure is the median of several runs in this process or of fresh processes; the machine's noise
-is shown as the spread between the fastest run and the median. Ratios to hand-written C++ come from
-one run, one process each, alternating.
+Every figure is the median of several rounds, beside it the fastest round: the distance is the
+machine's noise. What is compared (faces with the core, imports with NumPy's, a kernel with C++) takes
+turns round by round, so that a load of the machine falls on both.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -32,44 +34,65 @@ class Row:
 
     name: str
     value: float
+    fastest: float
     unit: str
     floor: str
     goal: str
     note: str = ""
 
 
-def median_of(function: Callable[[], float], rounds: int) -> tuple[float, float]:
-    """Median and minimum of `rounds` calls that each return a figure."""
-    values = sorted(function() for _ in range(rounds))
-    return statistics.median(values), values[0]
+@dataclass(frozen=True)
+class Sample:
+    """Figures of several rounds of one thing."""
+
+    values: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.values)
+
+    @property
+    def fastest(self) -> float:
+        return min(self.values)
+
+    def row(self, name: str, unit: str, floor: str = "", goal: str = "", note: str = "") -> Row:
+        return Row(name, self.median, self.fastest, unit, floor, goal, note)
 
 
-def per_call_us(function: Callable[[], object], calls: int = 2000, rounds: int = 9) -> float:
-    """Median over rounds of the mean time of one call, in microseconds."""
-    function()
+def take_turns(functions: dict[str, Callable[[], float]], rounds: int) -> dict[str, Sample]:
+    """Call each function once a round; each returns a figure."""
+    figures: dict[str, list[float]] = {name: [] for name in functions}
+    for _ in range(rounds):
+        for name, function in functions.items():
+            figures[name].append(function())
+    return {name: Sample(tuple(values)) for name, values in figures.items()}
 
-    def one_round() -> float:
+
+def per_call_us(
+    functions: dict[str, Callable[[], object]], calls: int = 1000, rounds: int = 15
+) -> dict[str, Sample]:
+    """Mean time of one call in each round, in microseconds."""
+
+    def one_round(function: Callable[[], object]) -> float:
         start = time.perf_counter()
         for _ in range(calls):
             function()
         return (time.perf_counter() - start) / calls * 1e6
 
-    return median_of(one_round, rounds)[0]
+    for function in functions.values():
+        function()
+    return take_turns(
+        {name: lambda f=function: one_round(f) for name, function in functions.items()}, rounds
+    )
 
 
-def fresh_process_ms(
-    code: str, environment: dict[str, str] | None = None, rounds: int = 7
-) -> float:
-    """Median of a figure (ms) that a fresh process prints as its last line."""
+def fresh_process_ms(code: str, environment: dict[str, str] | None = None) -> float:
+    """A figure (ms) that a fresh process prints as its last line."""
     settings = {**os.environ, "PYTHONPATH": PYTHON_ROOT, **(environment or {})}
-
-    def once() -> float:
-        done = subprocess.run(
-            [sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True
-        )
-        return float(done.stdout.split()[-1])
-
-    return median_of(once, rounds)[0]
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=settings, capture_output=True, text=True, check=True
+    )
+    return float(done.stdout.split()[-1])
 
 
 VECTOR_ADD = """
@@ -86,17 +109,22 @@ def launches() -> list[Row]:
 
     import trilane.pycuda.autoinit  # noqa: F401
     import trilane.pycuda.driver as driver
-    from trilane import cupy
+    from trilane import _core, cupy
     from trilane.numba import cuda
     from trilane.pycuda.compiler import SourceModule
 
     n = 400
     arrays = [cupy.ones(n, cupy.float32) for _ in range(3)]
     raw = cupy.RawKernel(VECTOR_ADD % 1, "add_vectors")
-    function = SourceModule(VECTOR_ADD % 1, no_extern_c=True).get_function("add_vectors")
+    module = SourceModule(VECTOR_ADD % 1, no_extern_c=True)
+    function, prepared = (module.get_function("add_vectors") for _ in range(2))
+    prepared.prepare("PPPi")
     pointers = [driver.mem_alloc(4 * n) for _ in range(3)]
+    addresses = [int(p) for p in pointers]
     host = [np.ones(n, np.float32) for _ in range(3)]
     count = np.int32(n)
+    core = _core.Module.compile(VECTOR_ADD % 1).function("add_vectors")
+    buffers = (*(_core.Buffer.allocate(4 * n) for _ in range(3)), n)
 
     @cuda.jit
     def add_vectors(a, b, c):
@@ -106,14 +134,29 @@ def launches() -> list[Row]:
 
     device = [cuda.to_device(x) for x in host]
     configured = add_vectors[2, 256]
-    function.prepare("PPPi")
-    return [
-        Row("cupy RawKernel, 3 arrays + int", per_call_us(lambda: raw((2,), (256,), (*arrays, n))), "us", "", "1.15 x raw"),
-        Row("pycuda call, 3 pointers + int", per_call_us(lambda: function(*pointers, count, block=(256, 1, 1), grid=(2, 1))), "us", "", "1.15 x raw"),
-        Row("pycuda prepared_call", per_call_us(lambda: function.prepared_call((2, 1), (256, 1, 1), *map(int, pointers), n)), "us", "", "1.15 x raw"),
-        Row("numba kernel, 3 device arrays", per_call_us(lambda: configured(*device)), "us", "", "1.25 x raw"),
-        Row("numba kernel, 3 NumPy arrays of 400", per_call_us(lambda: configured(*host), 500), "us", "", "40"),
-    ]  # fmt: skip
+    grid, block = (2, 1), (256, 1, 1)
+    samples = per_call_us(
+        {
+            "core, 3 buffers + int": lambda: core.launch(2, 256, buffers),
+            "cupy RawKernel, 3 arrays + int": lambda: raw((2,), (256,), (*arrays, n)),
+            "pycuda call, 3 pointers + int": lambda: function(
+                *pointers, count, block=block, grid=grid
+            ),
+            "pycuda prepared_call": lambda: prepared.prepared_call(grid, block, *addresses, n),
+            "numba kernel, 3 device arrays": lambda: configured(*device),
+            "numba f[grid, block](...), the same": lambda: add_vectors[2, 256](*device),
+            "numba kernel, 3 NumPy arrays of 400": lambda: configured(*host),
+        }
+    )
+    base = samples.pop("core, 3 buffers + int")
+    rows = [base.row("launch: core, 3 buffers + int", "us", note="one bound call")]
+    for name, sample in samples.items():
+        goal = "1.25 x core" if "numba" in name else "1.15 x core"
+        note = f"{sample.fastest / base.fastest:.2f} x core"
+        rows.append(
+            sample.row(f"launch: {name}", "us", "", "40 us" if "NumPy" in name else goal, note)
+        )
+    return rows
 
 
 def small_arrays() -> list[Row]:
@@ -123,50 +166,133 @@ def small_arrays() -> list[Row]:
 
     a, b = cupy.ones(400, cupy.float32), cupy.ones(400, cupy.float32)
     x, y = np.ones(400, np.float32), np.ones(400, np.float32)
-    numpy_us = per_call_us(lambda: x + y)
+    samples = per_call_us(
+        {
+            "numpy": lambda: x + y,
+            "cupy a + b, 400 elements": lambda: a + b,
+            "cupy a[10:20] view": lambda: a[10:20],
+            "cupy empty(400)": lambda: cupy.empty(400),
+            "cupy asnumpy, 400 elements": lambda: cupy.asnumpy(a),
+        }
+    )
+    note = f"NumPy {samples.pop('numpy').median:.2f} us"
     return [
-        Row("cupy a + b, 400 elements", per_call_us(lambda: a + b), "us", "", "2", f"NumPy {numpy_us:.2f}"),
-        Row("cupy a[10:20] view", per_call_us(lambda: a[10:20]), "us", "", "0.3"),
-        Row("cupy empty(400)", per_call_us(lambda: cupy.empty(400)), "us", "", "0.4"),
-        Row("cupy asnumpy, 400 elements", per_call_us(lambda: cupy.asnumpy(a)), "us", "", "10"),
-    ]  # fmt: skip
+        sample.row(name, "us", "", goal, note if " + " in name else "")
+        for (name, sample), goal in zip(samples.items(), ("2 us", "0.3 us", "0.4 us", "10 us"))
+    ]
 
 
+# Compile, load, launch and wait: what a program waits for when it calls a kernel for the first time.
 _FIRST_CALL = """
-import time, sys
+import time
 from trilane import _core
-text = '''%s'''
 context = _core.current_context()
-if %d:
-    _core.Module.compile("extern \\"C\\" __global__ void warm(int *p) { *p = 1; }").function("warm")
-start = time.perf_counter()
-_core.Module.compile(text).function("add_vectors")
-print((time.perf_counter() - start) * 1e3)
+buffers = [_core.Buffer.allocate(1600) for _ in range(3)]
+def first_call(text, name, *arguments):
+    start = time.perf_counter()
+    _core.Module.compile(text).function(name).launch(2, 256, arguments)
+    context.synchronize()
+    return (time.perf_counter() - start) * 1e3
+if {warm}:
+    first_call("extern \\"C\\" __global__ void warm(int *p) {{ *p = 1; }}", "warm", buffers[0])
+print(first_call({text!r}, "add_vectors", *buffers, 400))
+"""
+
+# The same through a face, the second kernel of the process.
+_OF_FACE = """
+import time
+import numpy as np
+a, c = np.ones(400, np.float32), np.ones(400, np.float32)
+{setup}
+def first_call(factor):
+    start = time.perf_counter()
+    {call}
+    return (time.perf_counter() - start) * 1e3
+first_call(2)
+print(first_call(3))
+"""
+_PYCUDA = """
+import trilane.pycuda.autoinit, trilane.pycuda.driver as drv
+from trilane.pycuda.compiler import SourceModule
+text = '__global__ void f(const float *a, float *c) { int i = threadIdx.x; c[i] = a[i] * FACTOR; }'
+def run(factor):
+    function = SourceModule(text.replace('FACTOR', str(factor))).get_function('f')
+    function(drv.In(a), drv.Out(c), block=(256, 1, 1))
+"""
+_NUMBA = """
+from trilane.numba import cuda
+def run(factor):
+    @cuda.jit
+    def f(a, c):
+        i = cuda.grid(1)
+        c[i] = a[i] * factor
+    f[1, 256](a, c)
+"""
+_CUPY = """
+from trilane import cupy as cp
+x = cp.asarray(a)
+def run(factor):
+    cp.ElementwiseKernel('float32 x', 'float32 y', f'y = x * {factor}', 'f')(x)
+    cp.cuda.runtime.deviceSynchronize()
 """
 
 
 def first_calls() -> list[Row]:
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
-        no_disk = {"TRILANE_CACHE": "0"}
-        disk = {"TRILANE_CACHE_DIR": folder}
-        cold = fresh_process_ms(_FIRST_CALL % (VECTOR_ADD % 2, 0), no_disk)
-        warm = fresh_process_ms(_FIRST_CALL % (VECTOR_ADD % 3, 1), no_disk)
-        fresh_process_ms(_FIRST_CALL % (VECTOR_ADD % 4, 1), disk, 1)
-        cached = fresh_process_ms(_FIRST_CALL % (VECTOR_ADD % 4, 1), disk)
-        rows.append(Row("new kernel, cold process", cold, "ms", "", "60", "compiler's own start"))
-        rows.append(Row("new kernel, warm process", warm, "ms", "80", "60"))
-        rows.append(Row("same kernel from the disk cache", cached, "ms", "5", "5"))
+
+        def first_call(kernel: int, warm: int, settings: dict[str, str]) -> Callable[[], float]:
+            code = _FIRST_CALL.format(text=VECTOR_ADD % kernel, warm=warm)
+            return lambda: fresh_process_ms(code, settings)
+
+        def of_face(name: str, setup: str) -> Callable[[], float]:
+            # A file: kernels of Python functions are read from their source.
+            path = Path(folder) / f"{name}.py"
+            path.write_text(_OF_FACE.format(setup=setup, call="run(factor)"))
+            code = f"import runpy; runpy.run_path({str(path)!r}, run_name='__main__')"
+            return lambda: fresh_process_ms(code, no_disk)
+
+        no_disk, disk = {"TRILANE_CACHE": "0"}, {"TRILANE_CACHE_DIR": folder}
+        cached = first_call(4, 1, disk)
+        cached()
+        core = take_turns(
+            {
+                "new kernel, cold process": first_call(2, 0, no_disk),
+                "new kernel, warm process": first_call(3, 1, no_disk),
+                "kernel in the disk cache": cached,
+            },
+            rounds=7,
+        )
+        faces = take_turns(
+            {
+                "pycuda SourceModule, warm": of_face("pycuda", _PYCUDA),
+                "numba @cuda.jit, warm": of_face("numba", _NUMBA),
+                "cupy ElementwiseKernel, warm": of_face("cupy", _CUPY),
+            },
+            rounds=7,
+        )
+    rows = []
+    for name, sample in {**core, **faces}.items():
+        floor, goal = ("5", "5") if "disk" in name else ("" if "cold" in name else "80", "60")
+        rows.append(sample.row(f"first call: {name}", "ms", floor, goal))
     return rows
 
 
 def imports() -> list[Row]:
-    code = "import time; s = time.perf_counter(); import {}; print((time.perf_counter() - s) * 1e3)"
-    numpy_ms = fresh_process_ms(code.format("numpy"), rounds=11)
-    rows = [Row("import numpy", numpy_ms, "ms", "", "")]
-    for module in ("trilane.cupy", "trilane.numba.cuda", "trilane.pycuda.driver"):
-        value = fresh_process_ms(code.format(module), rounds=11) - numpy_ms
-        rows.append(Row(f"import {module}, above NumPy", value, "ms", "100", "60"))
+    # Processor time: what others do on the machine at that moment does not count.
+    code = "import time; s = time.process_time(); import {}; print((time.process_time() - s) * 1e3)"
+    modules = ("numpy", "trilane.cupy", "trilane.numba.cuda", "trilane.pycuda.driver")
+    samples = take_turns(
+        {m: lambda m=m: fresh_process_ms(code.format(m)) for m in modules}, rounds=11
+    )
+    numpy = samples.pop("numpy")
+    rows = [numpy.row("import numpy", "ms", note="processor time")]
+    for module, sample in samples.items():
+        above = Sample((sample.fastest - numpy.fastest, sample.median - numpy.median))
+        rows.append(
+            Row(
+                f"import {module}, above NumPy", above.values[1], above.values[0], "ms", "100", "60"
+            )
+        )
     return rows
 
 
@@ -239,24 +365,23 @@ def vector_add() -> list[Row]:
             text = (VECTOR_ADD % 1).replace(" * 1.0f", "")
             code = _VECTOR.format(n=n, text=text)
             settings = {"TRILANE_DEVICE": "cpu", "TRILANE_CPU_THREADS": str(threads)}
-            ours, theirs = [], []
-            for _ in range(5):
-                theirs.append(
-                    float(subprocess.check_output([program, str(n), str(threads)], text=True))
-                )
-                ours.append(fresh_process_ms(code, settings, 1))
-            ratio = statistics.median(theirs) / statistics.median(ours)
-            note = (
-                f"{statistics.median(ours):.2f} ms, {compiler} {statistics.median(theirs):.2f} ms"
+            command = [program, str(n), str(threads)]
+            samples = take_turns(
+                {
+                    "C++": lambda c=command: float(subprocess.check_output(c, text=True)),
+                    "ours": lambda c=code, s=settings: fresh_process_ms(c, s),
+                },
+                rounds=5,
             )
+            theirs, ours = samples["C++"], samples["ours"]
+            note = f"{ours.median:.2f} ms, {compiler} {theirs.median:.2f} ms"
             name = f"vector add 2^{n.bit_length() - 1}, {threads} thread(s), C++ time / ours"
-            rows.append(Row(name, ratio, "", "0.5", "0.9", note))
+            ratios = theirs.median / ours.median, theirs.fastest / ours.fastest
+            rows.append(Row(name, *ratios, "", "0.5", "0.9", note))
     return rows
 
 
 def _has(program: str) -> bool:
-    import shutil
-
     return shutil.which(program) is not None
 
 
@@ -269,24 +394,60 @@ GROUPS: dict[str, Callable[[], list[Row]]] = {
 }
 
 
+def circumstances() -> dict[str, str]:
+    """What a reader of the figures must know; no names of machines, people or paths."""
+    import numpy
+
+    from trilane import _core
+
+    def git(*arguments: str) -> str:
+        done = subprocess.run(["git", *arguments], cwd=HERE, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    properties = _core.current_context().properties
+    commit = git("rev-parse", "--short", "HEAD") or "unknown"
+    changed = git("status", "--porcelain", "--untracked-files=no")
+    return {
+        "date": datetime.date.today().isoformat(),
+        "commit": commit + (" with changes" if changed else ""),
+        "device": f"{properties.type}: {properties.name}",
+        "processors": str(os.cpu_count()),
+        "load": f"{os.getloadavg()[0]:.1f}, of other programs on the machine (0: idle)",
+        "python": platform.python_version(),
+        "numpy": numpy.__version__,
+    }
+
+
+def show(row: Row) -> None:
+    """Print one line of the table."""
+    print(
+        f"{row.name:<52}{row.value:>9.2f}{row.fastest:>9.2f} {row.unit:<3}{row.floor:>9}"
+        f"{row.goal:>12}  {row.note}",
+        flush=True,
+    )
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", metavar="FILE")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the figures and the circumstances")
     parser.add_argument("--only", choices=sorted(GROUPS))
     options = parser.parse_args()
     sys.path.insert(0, PYTHON_ROOT)
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} processors, Python {platform.python_version()}"
-    )
-    print(f"{'what':<52}{'value':>10}      {'at least':>9} {'goal':>11}")
+    told = circumstances()
+    for name, text in told.items():
+        print(f"{name:<12}{text}")
+    print(f"{'what':<52}{'median':>9}{'fastest':>9}    {'at least':>9}{'goal':>12}")
     rows = []
     for name, group in GROUPS.items():
         if options.only in (None, name):
             for row in group():
                 rows.append(row)
-                print(f"{row.name:<52}{row.value:>10.2f} {row.unit:<4} {row.floor:>9} {row.goal:>11}  {row.note}", flush=True)  # fmt: skip
+                show(row)
     if options.json:
-        Path(options.json).write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+        figures = {"circumstances": told, "rows": [asdict(row) for row in rows]}
+        Path(options.json).write_text(json.dumps(figures, indent=1) + "\n")
     return 0
 
 

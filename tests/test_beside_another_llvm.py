@@ -12,6 +12,7 @@ import pytest
 import trilane
 from trilane.testing.child import child_environment
 
+pytestmark = pytest.mark.cpu_only(reason="the library with LLVM inside is the cpu device's")
 PACKAGE = Path(trilane.__file__).resolve().parent
 
 OTHER = """

@@ -35,13 +35,17 @@ def text() -> str:
 
 def _error_classes(core: Any) -> str:
     base = core.TrilaneError
-    result = f"\nclass {base.__name__}(Exception):\n    kind: str\n    message: str\n    detail: str\n"
+    result = (
+        f"\nclass {base.__name__}(Exception):\n    kind: str\n    message: str\n    detail: str\n"
+    )
     for value in vars(core).values():
         if isinstance(value, type) and issubclass(value, base) and value is not base:
             bases = ", ".join(parent.__name__ for parent in value.__bases__)
             result += f"\nclass {value.__name__}({bases}):"
             fields = [(n, v) for n, v in vars(value).items() if isinstance(v, (int, str))]
-            own = [f"    {n}: {type(v).__name__}\n" for n, v in fields if n[0] != "_" and n != "kind"]
+            own = [
+                f"    {n}: {type(v).__name__}\n" for n, v in fields if n[0] != "_" and n != "kind"
+            ]
             result += "\n" + "".join(own) if own else " ...\n"
     return result
 

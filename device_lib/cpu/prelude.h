@@ -22,3 +22,4 @@
 #include "simd_in_word.h"
 #include "math_fast.h"
 #include "math_std.h"
+#include "device_launch.h"

@@ -6,9 +6,9 @@ peers' releases and read only when a name is not found.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 __all__ = ["MissingFeatureError", "missing", "missing_attributes", "no_attribute", "peer_names"]
 
@@ -29,7 +29,8 @@ def missing(name: str) -> MissingFeatureError:
 @cache
 def peer_names(peer: str) -> tuple[str, dict[str, frozenset[str]]]:
     """Release and public names of a peer, by the dotted name of the module or class."""
-    text = (Path(__file__).parent / "_peer_names" / f"{peer}.txt").read_text()
+    with open(os.path.join(os.path.dirname(__file__), "_peer_names", f"{peer}.txt")) as file:
+        text = file.read()
     release, sections, names = "", {}, []
     for line in text.splitlines():
         if line.startswith("# "):

@@ -68,10 +68,10 @@ def test_a_module_and_a_string_run():
     assert command("run", "-m", "base64", "-t").returncode == 0
 
 
-def test_info_names_the_device_and_the_cache(tmp_path):
+def test_info_names_the_device_and_the_cache(tmp_path, device_kind):
     done = command("info", TRILANE_CACHE_DIR=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stderr
     assert "Device 0" in done.stdout and str(tmp_path / "cache") in done.stdout
     data = json.loads(command("info", "--json").stdout)
     assert data["trilane"] == trilane.__version__
-    assert data["devices"][0]["type"] == "cpu"
+    assert data["devices"][0]["type"] == device_kind

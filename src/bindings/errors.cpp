@@ -5,6 +5,7 @@
 
 #include "bindings/bindings.h"
 #include "core/error.h"
+#include "core/interrupt.h"
 
 namespace trilane::bindings {
 namespace {
@@ -51,8 +52,27 @@ bool raise_axis_error(const core::Error& error) {
     return true;
 }
 
+namespace {
+
+// If the exception being handled is an interrupt. No dynamic_cast: the cpu device is built without
+// the type information that it needs.
+bool raise_interrupt() {
+    try {
+        throw;
+    } catch (const core::Interrupted& error) {
+        // Runs what waits for the main thread: the handler that raises KeyboardInterrupt.
+        if (PyErr_CheckSignals() == 0) PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+}  // namespace
+
 void raise_core_error(const core::Error& error) {
     if (raise_axis_error(error)) return;
+    if (raise_interrupt()) return;
     PyObject* type = classes[static_cast<size_t>(error.kind())];
     // Compilers quote users' source, which need not be UTF-8.
     auto text = [](const std::string& s) {

@@ -37,8 +37,23 @@ void report(const core::CheckReport& finding) {
     std::fflush(stderr);
 }
 
+// Python's own handler ends what runs by KeyboardInterrupt. A handler of the program's may do
+// anything, and can only run once the call is over.
+bool interrupt_stops() {
+    nb::detail::cleanup_guard guard{};
+    if (!guard) return false;
+    try {
+        nb::module_ signal = nb::module_::import_("signal");
+        return signal.attr("getsignal")(signal.attr("SIGINT"))
+            .is(signal.attr("default_int_handler"));
+    } catch (const nb::python_error&) {
+        return false;
+    }
+}
+
 const core::DeviceHooks& hooks() {
-    static const core::DeviceHooks& instance = *new core::DeviceHooks{print, log_line, report};
+    static const core::DeviceHooks& instance =
+        *new core::DeviceHooks{print, log_line, report, interrupt_stops};
     return instance;
 }
 

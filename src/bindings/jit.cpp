@@ -51,16 +51,21 @@ jit::FunctionTree function_of(nb::handle object) {
 
 // Numba's classes of errors live in Python.
 [[noreturn]] void raise_kernel_error(const jit::KernelError& error) {
-    const char* name =
-        error.fault() == jit::Fault::Unsupported ? "UnsupportedError" : "TypingError";
-    nb::object cls = nb::module_::import_("trilane.numba.core.errors").attr(name);
+    const char *module = "trilane.numba.core.errors", *name = "TypingError";
+    if (error.fault() == jit::Fault::Unsupported) name = "UnsupportedError";
+    if (error.fault() == jit::Fault::Resources) {
+        module = "trilane.numba.cuda.cudadrv.error";
+        name = "LinkerError";
+    }
+    nb::object cls = nb::module_::import_(module).attr(name);
     PyErr_SetObject(cls.ptr(), nb::str(error.what()).ptr());
     nb::raise_python_error();
 }
 
 jit::Translation translate(nb::list functions, const std::vector<std::string>& codes,
                            const std::string& kernel_name, int max_threads, int min_blocks,
-                           bool device, const std::string& result, const std::string& preamble) {
+                           bool device, const std::string& result, const std::string& preamble,
+                           bool debug) {
     jit::Unit unit;
     for (nb::handle f : functions) unit.functions.push_back(function_of(f));
     std::vector<jit::TypeRef> arguments;
@@ -71,6 +76,7 @@ jit::Translation translate(nb::list functions, const std::vector<std::string>& c
     options.min_blocks = min_blocks;
     options.device_function = device;
     options.preamble = preamble;
+    options.debug = debug;
     if (!result.empty()) options.result = jit::types::parse(result);
     try {
         nb::gil_scoped_release unlocked;
@@ -167,7 +173,7 @@ void bind_jit(nb::module_& m) {
         });
     m.def("translate", &translate, "functions"_a, "codes"_a, "kernel_name"_a = "",
           "max_threads"_a = 0, "min_blocks"_a = 0, "device"_a = false, "result"_a = "",
-          "preamble"_a = "");
+          "preamble"_a = "", "debug"_a = false);
     m.def("make_variant", &make_variant, "translation"_a, "function"_a, "failures"_a);
     m.def("argument_codes", &argument_codes, "owner"_a, "values"_a);
 }

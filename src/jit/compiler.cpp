@@ -193,6 +193,7 @@ void Compiler::run() {
         used_names_.clear();
         declared_.clear();
         storage_.clear();
+        shared_bytes_.clear();
         returns_.clear();
         temporaries_ = 0;
         std::string parameters;

@@ -118,6 +118,8 @@ class Compiler {
     Value compare_tuples(std::string_view op, const Value& left, const Value& right,
                          const Node& node);
     Value binary(std::string_view op, Value left, Value right, const Node& node);
+    // In debug mode: leaves with ZeroDivisionError if the divisor is zero.
+    void check_divisor(Value& divisor);
     Value power(Value left, Value right, const Node& node);
     Value unary(const std::string& op, Value value, const Node& node);
     std::optional<Value> fold(std::string_view op, const Value& a, const Value& b, TypeRef type);
@@ -163,6 +165,7 @@ class Compiler {
     Value print(Arguments& args);
     Value round_call(Arguments& args);
     Value make_array(const std::string& space, Arguments& args);
+    void count_shared(const Node& node, int64_t nbytes);
     Value constant_array(const Node& node);
     Value device_array(const Node& node);
     std::string element_address(const Value& array, const Value& index, const Node& node);
@@ -230,6 +233,8 @@ class Compiler {
     std::set<std::string> used_names_;
     std::vector<std::pair<std::string, TypeRef>> declared_;  // C++ variables
     std::map<std::pair<int, int>, std::string> storage_;     // local and shared arrays
+    std::map<std::pair<int, int>, int64_t> shared_bytes_;    // of the shared ones
+    std::string assigned_;  // the variable that the value of the statement goes to, or empty
     std::vector<Loop*> loops_;
     std::vector<std::pair<std::string, Value>> returns_;  // placeholder, value
 };

@@ -8,9 +8,10 @@
 
 namespace trilane::jit {
 
-enum class Fault { Typing, Unsupported, Syntax };
+enum class Fault { Typing, Unsupported, Syntax, Resources };
 
-// Faces turn it into numba's TypingError or UnsupportedError.
+// Faces turn it into numba's TypingError, UnsupportedError or LinkerError (Resources: the kernel
+// needs more of the device than there is).
 class KernelError : public core::Error {
   public:
     KernelError(Fault fault, std::string message);

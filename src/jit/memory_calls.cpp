@@ -5,6 +5,24 @@
 
 namespace trilane::jit {
 
+namespace {
+
+constexpr int64_t kStaticSharedLimit = 48 * 1024;  // of every device
+
+}  // namespace
+
+void Compiler::count_shared(const Node& node, int64_t nbytes) {
+    shared_bytes_[{node.line, node.column}] = nbytes;
+    int64_t total = 0;
+    for (const auto& [place, part] : shared_bytes_) total += part;
+    if (total <= kStaticSharedLimit) return;
+    std::string name = assigned_.empty() ? "cuda.shared.array" : "'" + assigned_ + "'";
+    std::string others = total > nbytes ? fmt::format(", {} with those before it", total) : "";
+    fail(Fault::Resources, function_, node,
+         fmt::format("{} uses too much shared data: {} has {} bytes{}, expected at most {} in all",
+                     function_.name, name, nbytes, others, kStaticSharedLimit));
+}
+
 Value Compiler::make_array(const std::string& space, Arguments& args) {
     const Node& node = *args.node;
     auto v = take(args, fmt::format("cuda.{}.array", space), {"shape", "dtype", "alignment"}, 2);
@@ -42,6 +60,7 @@ Value Compiler::make_array(const std::string& space, Arguments& args) {
         if (n % 8 != 0) typing(node, "Alignment must be a multiple of 8");
         alignment = fmt::format("__align__({}) ", static_cast<int>(n));
     }
+    if (space == "shared") count_shared(node, count * static_cast<int64_t>(itemsize));
     auto& storage = storage_[{node.line, node.column}];
     std::string name = storage.empty() ? fmt::format("{}_{}", space, ++program_.counter)
                                        : storage.substr(0, storage.find('/'));

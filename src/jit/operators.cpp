@@ -97,6 +97,7 @@ Value Compiler::binary(std::string_view op, Value left, Value right, const Node&
     if (!t.result) no_function(node, described(op), {left, right});
     if (auto folded = fold(op, left, right, t.result)) return *folded;
     if (op == "**") return power(left, right, node);
+    if (op == "/" || op == "//" || op == "%") check_divisor(right);
     std::string a = cast(left, t.operand, node);
     // The count of a shift keeps its own width: the left operand's type is the result's.
     bool shift = op == "<<" || op == ">>";
@@ -121,6 +122,18 @@ Value Compiler::binary(std::string_view op, Value left, Value right, const Node&
         v.code = fmt::format("({} {} {})", a, op, b);
     }
     return v;
+}
+
+void Compiler::check_divisor(Value& divisor) {
+    const TypeRef type = divisor.type;
+    bool known = (divisor.integer_constant() && *divisor.integer_constant() != 0);
+    bool plain = type->integer() || type->kind == TypeKind::Bool ||
+                 (type->kind == TypeKind::Float && type->bits >= 32);
+    if (!program_.options.debug || known || !plain) return;
+    divisor = spill(divisor);
+    std::string leave = capture([&] { leave_after_raise(); });
+    emit(fmt::format("if ({} == 0) {{ tl::raise(tl_failure, {}); {} }}", divisor.code,
+                     kZeroDivisionSite, leave));
 }
 
 Value Compiler::power(Value left, Value right, const Node& node) {

@@ -29,7 +29,10 @@ void Compiler::statement(const Node& node) {
             visit(*node.kid(0));
             return;
         case K::Assign: {
+            bool named = node.kids.size() == 2 && node.kid(1)->kind == NodeKind::Local;
+            assigned_ = named ? node.kid(1)->text : "";
             Value value = visit(*node.kid(0));
+            assigned_.clear();
             if (node.kids.size() > 2) value = spill(value);
             for (size_t i = 1; i < node.kids.size(); ++i) assign(*node.kid(i), value, node);
             return;

@@ -10,7 +10,7 @@ namespace trilane::jit {
 namespace {
 
 struct Facts {
-    bool raises = false, dynamic_shared = false;
+    bool raises = false, dynamic_shared = false, divides = false;
 };
 
 bool zero_literal(const Node* node) {
@@ -22,6 +22,9 @@ bool zero_literal(const Node* node) {
 
 void survey(const Node& node, Facts& facts) {
     facts.raises |= node.kind == NodeKind::Raise || node.kind == NodeKind::Assert;
+    if (node.kind == NodeKind::BinOp || node.kind == NodeKind::AugAssign)
+        facts.divides |= node.text == "/" || node.text == "//" || node.text == "%";
+    facts.divides |= node.kind == NodeKind::Call;  // divmod(), operator.truediv() ...
     if (node.kind == NodeKind::Call && node.kid(0)->kind == NodeKind::Builtin &&
         node.kid(0)->text == "cuda.shared.array")
         for (size_t i = 1; i < node.kids.size(); ++i)
@@ -106,7 +109,7 @@ Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments,
     Program program(unit, options);
     Facts facts;
     for (const FunctionTree& f : unit.functions) survey(*f.body, facts);
-    program.raises = facts.raises;
+    program.raises = facts.raises || (options.debug && facts.divides);
     program.dynamic_shared = facts.dynamic_shared;
     if (facts.dynamic_shared) program.need("dynamic_shared");
     const FunctionTree& f = unit.functions[0];

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 
 @cache
 def device_types() -> list[str]:
-    """Kinds with at least one device, "cpu" or "cuda" or both."""
+    """Kinds of the devices that this process uses: the one that TRILANE_DEVICE or the core chose."""
     from trilane import _core
 
-    return [kind for kind, count, _reason in _core.device_types() if count]
+    named = os.environ.get("TRILANE_DEVICE", "").split(":")[0]
+    there = [kind for kind, count, _reason in _core.device_types() if count]
+    return [kind for kind in there if kind == named] if named else there[:1]
 
 
 @cache

@@ -88,7 +88,9 @@ def _check_status() -> int:
     reports = _core.take_check_reports()
     if reports:
         faults = sum(report.count for report in reports)
-        print(f"trilane check: {faults} faults at {len(reports)} places", file=sys.stderr)
+        found = f"{faults} {'fault' if faults == 1 else 'faults'}"
+        places = f"{len(reports)} {'place' if len(reports) == 1 else 'places'}"
+        print(f"trilane check: {found} at {places}", file=sys.stderr)
         return 1
     print("trilane check: nothing found", file=sys.stderr)
     return 0

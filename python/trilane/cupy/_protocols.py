@@ -28,8 +28,11 @@ __all__ = [
 def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     """NumPy's ufuncs called with device arrays run on the device.
 
-    A NumPy array among the arguments is refused (NotImplemented, hence TypeError): nothing is
-    copied between host and device by itself.
+    Raises
+    ------
+    TypeError
+        There is a NumPy array among the arguments: nothing is copied between host and device by
+        itself.
     """
     import trilane.cupy as face
 
@@ -41,6 +44,8 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
             continue
         if method == "at" or isinstance(x, (list, tuple, slice)) and method != "__call__":
             continue
+        if isinstance(x, np.ndarray):
+            raise TypeError(f"Unsupported type {type(x)}: copy it by cupy.asarray() first")
         return NotImplemented
     name = ufunc.__name__
     if ufunc.signature is not None:

@@ -83,6 +83,11 @@ __all__ += ["cuda"]
 
 def _absent(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("target") == "cuda":
+            raise NotImplementedError(
+                f"numba.{name}(target='cuda'), ufuncs made of Python functions, is not there yet: "
+                "write the loop over the elements as a kernel with numba.cuda.jit"
+            )
         raise NotImplementedError(
             f"numba.{name} compiles for the processor, which is not part of Trilane: install the "
             "package numba beside it; numba.cuda stays Trilane's"

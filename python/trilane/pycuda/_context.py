@@ -10,7 +10,6 @@ from __future__ import annotations
 import builtins
 import os
 import threading
-from pathlib import Path
 from typing import Any
 
 from trilane import _core
@@ -347,6 +346,8 @@ def make_default_context(ctx_maker: Any = None) -> Context:
     if _core.device_count() == 0:
         raise builtins.RuntimeError("No CUDA enabled device found. Please check your installation.")
     chosen = os.environ.get("CUDA_DEVICE", "").strip()
+    from pathlib import Path
+
     file = Path.home() / ".cuda_device"
     if not chosen and file.is_file():
         chosen = file.read_text().strip()

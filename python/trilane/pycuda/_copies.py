@@ -23,16 +23,16 @@ class _Side:
 
 
 class _Memcpy:
-    _side_fields: tuple[str, ...] = ()
+    src_memory_type = dst_memory_type = memory_type.DEVICE
+    width_in_bytes = height = 0
+
+    def __init_subclass__(cls, fields: str = "") -> None:
+        for field in fields.split():
+            for side in ("src", "dst"):
+                setattr(cls, f"{side}_{field}", 0)
 
     def __init__(self) -> None:
         self._src, self._dst = _Side(), _Side()
-        for side in ("src", "dst"):
-            for field in self._side_fields:
-                setattr(self, f"{side}_{field}", 0)
-        self.src_memory_type = self.dst_memory_type = memory_type.DEVICE
-        self.width_in_bytes = 0
-        self.height = 0
 
     def _set(self, name: str, side: _Side, memory: Any, host: bool) -> None:
         side.memory, side.host = memory, host
@@ -91,13 +91,11 @@ class _Memcpy:
             raise translate(function, error) from None
 
 
-class Memcpy2D(_Memcpy):
+class Memcpy2D(_Memcpy, fields="x_in_bytes y pitch"):
     """A copy of `height` rows of `width_in_bytes`; fill in the fields, then call it.
 
     ``copy(aligned=True)`` copies and waits; ``copy(stream)`` puts the copy on the stream.
     """
-
-    _side_fields = ("x_in_bytes", "y", "pitch")
 
     def __call__(self, arg: Any = None, *, aligned: bool | None = None) -> None:
         """Copy; with a stream, ordered on it."""
@@ -116,17 +114,13 @@ class Memcpy2D(_Memcpy):
         self._run(name, geometry, stream, stream is None)
 
 
-class Memcpy3D(_Memcpy):
+class Memcpy3D(_Memcpy, fields="x_in_bytes y z lod pitch height"):
     """A copy of `depth` slices of `height` rows of `width_in_bytes`.
 
     ``src_height`` and ``dst_height`` are the rows from slice to slice.
     """
 
-    _side_fields = ("x_in_bytes", "y", "z", "lod", "pitch", "height")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.depth = 0
+    depth = 0
 
     def __call__(self, stream: Any = None) -> None:
         """Copy; with a stream, ordered on it."""

@@ -109,7 +109,8 @@ function_attribute = _enum(
         """MAX_THREADS_PER_BLOCK SHARED_SIZE_BYTES CONST_SIZE_BYTES LOCAL_SIZE_BYTES NUM_REGS
         PTX_VERSION BINARY_VERSION CACHE_MODE_CA MAX_DYNAMIC_SHARED_SIZE_BYTES
         PREFERRED_SHARED_MEMORY_CARVEOUT""",
-    ),
+    )
+    | {"MAX": 16},
 )
 pointer_attribute = _enum(
     "pointer_attribute",
@@ -139,8 +140,12 @@ jit_target = _enum(
     "jit_target",
     {
         f"COMPUTE_{value}": value
-        for value in (30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100)
-    },
+        for value in (
+            *(10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86),
+            *(87, 89, 90, 100, 103, 110, 120, 121),
+        )
+    }
+    | {"COMPUTE_90A": 0x10000 + 90},
 )
 jit_fallback = _enum("jit_fallback", {"PREFER_PTX": 0, "PREFER_BINARY": 1})
 jit_input_type = _enum("jit_input_type", _numbered(0, "CUBIN PTX FATBINARY OBJECT LIBRARY"))
@@ -177,6 +182,7 @@ array3d_flags = _enum(
     "array3d_flags",
     {
         "ARRAY3D_LAYERED": 1,
+        "ARRAY3D_2DARRAY": 1,
         "SURFACE_LDST": 2,
         "CUBEMAP": 4,
         "TEXTURE_GATHER": 8,

@@ -77,16 +77,23 @@ class _LaunchRefused(LaunchError, LogicError):
     pass
 
 
+class _KernelFault(LaunchError, LogicError):
+    """A running kernel died: PyCUDA's class depends on the fault, programs catch either."""
+
+    code: int = 0
+
+
 class _FeatureError(LogicError, NotImplementedError):
     pass
 
 
 _ArgumentError.__name__ = _ArgumentError.__qualname__ = "LogicError"
 _LaunchRefused.__name__ = _LaunchRefused.__qualname__ = "LaunchError"
+_KernelFault.__name__ = _KernelFault.__qualname__ = "LaunchError"
 _FeatureError.__name__ = _FeatureError.__qualname__ = "LogicError"
 for _class in (Error, MemoryError, LogicError, LaunchError, RuntimeError):
     _class.__module__ = "pycuda._driver"
-for _class in (_ArgumentError, _LaunchRefused, _FeatureError):
+for _class in (_ArgumentError, _LaunchRefused, _KernelFault, _FeatureError):
     _class.__module__ = "pycuda._driver"
 CompileError.__module__ = "pycuda.driver"
 
@@ -94,8 +101,9 @@ _CLASSES: dict[str, tuple[type[Error], str]] = {
     "InvalidArgument": (LogicError, "invalid argument"),
     "TypeMismatch": (_ArgumentError, "invalid argument"),
     "OutOfMemory": (MemoryError, "out of memory"),
-    "LaunchError": (_LaunchRefused, "invalid argument"),
+    "LaunchError": (_LaunchRefused, "too many resources requested for launch"),
     "DeviceError": (LogicError, "device error"),
+    "KernelFault": (_KernelFault, "unspecified launch failure"),
     "CheckError": (LaunchError, "launch failed"),
     "NotFound": (LogicError, "named symbol not found"),
     "NotSupported": (_FeatureError, "operation not supported"),
@@ -113,6 +121,9 @@ def translate(function: str, error: BaseException) -> builtins.Exception:
     if kind not in _CLASSES:
         return Error(f"{function} failed: {error}")
     cls, text = _CLASSES[kind]
-    result = cls(f"{function} failed: {text} - {error}")
+    text = getattr(error, "fault_text", "") or text
+    result = cls(f"{function} failed: {text} - {getattr(error, 'message', error)}")
     result.detail = detail
+    if isinstance(result, _KernelFault):
+        result.code = getattr(error, "code", 0)
     return result

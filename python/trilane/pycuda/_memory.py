@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,7 @@ def mem_alloc(nbytes: int) -> DeviceAllocation:
     LogicError
         If `nbytes` is 0 or negative.
     """
+    nbytes = operator.index(nbytes)
     if nbytes <= 0:
         raise LogicError(
             f"cuMemAlloc failed: invalid argument - nbytes: got {nbytes}, expected > 0"

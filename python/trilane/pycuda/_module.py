@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -83,6 +82,34 @@ def _launch_error(error: Any) -> Exception:
     return result
 
 
+def _block_of(block: Any) -> tuple[int, ...]:
+    if block is None:
+        raise ValueError("must specify block size")
+    try:
+        return tuple(block)
+    except TypeError:
+        raise TypeError(
+            f"block must be a tuple of ints, such as (256, 1, 1): got {block!r} of type "
+            f"{type(block).__name__}"
+        ) from None
+
+
+def _check_launch(shared: Any, stream: Any) -> None:
+    """Name the argument of a launch that the core does not take."""
+    if stream is not None and not isinstance(stream, _core.Stream):
+        raise TypeError(
+            f"stream must be a pycuda.driver.Stream or None: got {stream!r} of type "
+            f"{type(stream).__name__}"
+        )
+    if not isinstance(shared, (int, np.integer)):
+        raise TypeError(f"shared must be a number of bytes: got {shared!r}")
+    if shared < 0:
+        raise LogicError(
+            f"cuLaunchKernel failed: invalid argument - shared: got {shared}, expected a number of "
+            "bytes, 0 or more"
+        )
+
+
 _ATTRIBUTE_KEYS = {
     function_attribute.MAX_THREADS_PER_BLOCK: "max_threads_per_block",
     function_attribute.SHARED_SIZE_BYTES: "shared_bytes",
@@ -136,8 +163,8 @@ class Function:
         LogicError, LaunchError
             Block or shared memory too large, or the kernel failed.
         """
-        if block is None:
-            raise ValueError("must specify block size")
+        if block.__class__ is not tuple:
+            block = _block_of(block)
         if extra:
             raise ValueError("extra keyword arguments: " + ",".join(extra))
         if texrefs:
@@ -149,6 +176,9 @@ class Function:
                 return None
         except TrilaneError as error:
             raise _launch_error(error) from None
+        except TypeError:
+            _check_launch(shared, stream)
+            raise
         self._call_with_handlers(args, grid, block, stream, shared)
         return None
 
@@ -165,6 +195,9 @@ class Function:
             self._core.launch(grid, block, plain, shared, stream)
         except TrilaneError as error:
             raise _launch_error(error) from None
+        except TypeError:
+            _check_launch(shared, stream)
+            raise
         for handler in handlers:
             post_call = getattr(handler, "post_call", None)
             if post_call is not None:
@@ -216,6 +249,9 @@ class Function:
                 return
         except TrilaneError as error:
             raise translate("cuLaunchKernel", error) from None
+        except TypeError:
+            _check_launch(shared, stream)
+            raise
         raise TypeError("prepared_call: In, Out and InOut are not accepted: pass device memory")
 
     def prepared_call(
@@ -394,7 +430,8 @@ def module_from_buffer(
 def module_from_file(filename: str) -> Module:
     """As `module_from_buffer`, of a file."""
     try:
-        data = Path(filename).read_bytes()
+        with open(filename, "rb") as file:
+            data = file.read()
     except OSError as error:
         raise translate_file("cuModuleLoad", filename, error) from None
     return module_from_buffer(data)

@@ -10,7 +10,6 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from trilane import _core
@@ -101,6 +100,8 @@ def _refused(options: Sequence[str], error: Any) -> Exception:
 
 
 def _keep(source: str, image: bytes | None) -> None:
+    from pathlib import Path
+
     directory = Path(tempfile.mkdtemp(prefix="trilane-"))
     (directory / _FILE_NAME).write_text(source)
     if image is not None:
@@ -162,10 +163,25 @@ class CudaModule:
     """Base of what has a `module`: functions and globals by name."""
 
     module: Module
+    _cpp = False  # names are C++'s
 
     def get_function(self, name: str) -> Function:
-        """The kernel `name`."""
-        return self.module.get_function(name)
+        """The kernel `name`.
+
+        Raises
+        ------
+        LogicError
+            If there is none; the message lists what there is.
+        """
+        try:
+            return self.module.get_function(name)
+        except LogicError:
+            if not self._cpp:
+                raise
+            found = _mangled_matches(name, self.module._core.function_names())
+            if len(found) != 1:
+                raise
+            return self.module.get_function(found[0])
 
     def get_global(self, name: str) -> tuple[int, int]:
         """Address and size in bytes of a ``__device__`` or ``__constant__`` variable."""
@@ -234,17 +250,7 @@ class SourceModule(CudaModule):
         LogicError
             If there is none; the message lists what there is.
         """
-        if "<" in name:
-            return self._instance(name)
-        try:
-            return self.module.get_function(name)
-        except LogicError:
-            if not self._cpp:
-                raise
-            found = _mangled_matches(name, self.module._core.function_names())
-            if len(found) != 1:
-                raise
-            return self.module.get_function(found[0])
+        return self._instance(name) if "<" in name else super().get_function(name)
 
     def _instance(self, name: str) -> Function:
         core_module, _ = _build(
@@ -259,16 +265,97 @@ def _mangled_matches(name: str, symbols: Sequence[str]) -> list[str]:
 
 
 class DynamicModule(CudaModule):
-    """Not there: separate compilation and linking. `DynamicSourceModule` takes one source."""
+    """Several sources linked into one module; kernels may launch kernels of any of them.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(
-            "pycuda.compiler.DynamicModule is not there: put the parts into one SourceModule"
+    Parameters
+    ----------
+    nvcc, link_options, keep, no_extern_c, arch, code, cache_dir, include_dirs
+        As in `SourceModule`; `link_options` are for the compiler too.
+    message_handler : callable, optional
+        Called with ``(succeeded, information, error)`` when the module was linked.
+    log_verbose, cuda_libdir
+        Mean nothing here.
+
+    Notes
+    -----
+    The sources are compiled together, in the order in which they were added: names that two of
+    them define, static ones among them, clash. Compiled code cannot be added.
+    """
+
+    def __init__(
+        self,
+        nvcc: str = "nvcc",
+        link_options: Sequence[str] | None = None,
+        keep: bool = False,
+        no_extern_c: bool = False,
+        arch: str | None = None,
+        code: str | None = None,
+        cache_dir: str | None = None,
+        include_dirs: Sequence[str] | None = None,
+        message_handler: Callable[[bool, str, str], None] | None = None,
+        log_verbose: bool = False,
+        cuda_libdir: str | None = None,
+    ) -> None:
+        self._link_options = list(link_options or ())
+        self._keep, self._no_extern_c = keep, no_extern_c
+        self._target = (include_dirs, arch, code)
+        self._message_handler = message_handler
+        self._parts: list[tuple[str, str]] = []
+        self._options: list[str] | None = None
+
+    def add_source(
+        self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
+    ) -> DynamicModule:
+        """Add CUDA C; `name` stands in messages. All sources must have the same options."""
+        options = _all_options(nvcc_options, *self._target)
+        if self._options is not None and sorted(options) != sorted(self._options):
+            raise NotImplementedError(
+                f"DynamicModule.add_source: {name}: options that differ from those of the sources "
+                f"before: got {options}, expected {self._options}"
+            )
+        self._options = options
+        self._parts.append((name, source))
+        return self
+
+    def add_data(self, data: bytes, input_type: Any, name: str = "unknown") -> DynamicModule:
+        """Not there: compiled code beside sources."""
+        raise NotImplementedError(f"DynamicModule.add_data: {name}: add the source instead")
+
+    def add_file(self, filename: str, input_type: Any) -> DynamicModule:
+        """Not there: compiled code beside sources."""
+        raise NotImplementedError(f"DynamicModule.add_file: {filename}: add the source instead")
+
+    def add_stdlib(self, libname: str) -> DynamicModule:
+        """Only ``"cudadevrt"``, which is there without asking."""
+        if libname != "cudadevrt":
+            raise NotImplementedError(f"DynamicModule.add_stdlib: no library '{libname}'")
+        return self
+
+    def link(self) -> None:
+        """Compile and load everything that was added.
+
+        Raises
+        ------
+        CompileError
+            With the compiler's text, lines and carets; files have the names of the sources.
+        """
+        if not self._parts:
+            raise LogicError("cuLinkComplete failed: invalid argument - no source was added")
+        options = [*(self._options or ()), *self._link_options, "-rdc=true"]
+        options = [option for option in options if not _is_link_option(option)]
+        text = "\n".join(f'#line 1 "{name}"\n{source}' for name, source in self._parts)
+        core_module, self._cpp = _build(
+            _core.Module.compile, text, list(dict.fromkeys(options)), self._no_extern_c
         )
+        if self._message_handler is not None:
+            self._message_handler(True, core_module.log, "")
+        if self._keep:
+            _keep(text, core_module.image())
+        self.module = Module(core_module)
 
 
 class DynamicSourceModule(SourceModule):
-    """A `SourceModule` compiled with ``-rdc=true``. Launches from kernels are a compile error."""
+    """A `SourceModule` whose kernels may launch kernels: compiled with ``-rdc=true``."""
 
     def __init__(
         self,

@@ -8,7 +8,6 @@ TRILANE_DEVICE to run it elsewhere, compiled with ``-G``.
 from __future__ import annotations
 
 import os
-import runpy
 import sys
 
 from trilane._missing import missing_attributes as _missing_attributes
@@ -17,12 +16,17 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the program that `arguments` name; returns its exit status.
+    """Become a process that runs the program that `arguments` name.
 
     Parameters
     ----------
     arguments : list of str, optional
         The script and its own arguments; default: those of the process.
+
+    Returns
+    -------
+    int
+        The exit status where no program can be run.
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
     if not given or given[0] in ("-h", "--help"):
@@ -31,14 +35,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not os.path.exists(given[0]):
         print(f"Error: {given[0]} does not exist")
         return 1
-    from .driver import set_debugging
-
-    os.environ["CUDA_DEBUGGING"] = "1"  # child processes debug too
-    set_debugging()
-    # As the command would be started: a face knows no more of it than its name.
-    sys.argv = ["trilane", "check", *given]
-    runpy.run_module("trilane", run_name="__main__", alter_sys=False)
-    return 0
+    sys.stdout.flush()
+    environment = {**os.environ, "CUDA_DEBUGGING": "1"}
+    command = [sys.executable, "-m", "trilane", "check", *given]
+    os.execve(sys.executable, command, environment)
 
 
 __getattr__ = _missing_attributes(__name__)

@@ -218,7 +218,8 @@ class ElementwiseKernel:
             raise TypeError("may not specify both range and slice keyword arguments")
         size = _vector_size(self.arguments, args, self.name)
         if chosen is None and sliced is None:
-            count, bounds = size, (size,)
+            bounds: tuple[int, ...] = (size,)
+            count = size
         else:
             bounds = self._bounds(chosen) if sliced is None else sliced.indices(size)
             count = len(range(*bounds))

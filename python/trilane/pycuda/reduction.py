@@ -12,11 +12,33 @@ from trilane._missing import missing_attributes as _missing_attributes
 
 from ._dtypes import dtype_to_ctype
 from ._gpuarray import GPUArray, _on
+from ._reduction_makers import (
+    get_all_kernel,
+    get_any_kernel,
+    get_dot_kernel,
+    get_minmax_kernel,
+    get_minmax_neutral,
+    get_subset_dot_kernel,
+    get_subset_minmax_kernel,
+    get_subset_sum_kernel,
+    get_sum_kernel,
+)
 from .compiler import SourceModule
 from .elementwise import _declarations, _parsed, _vector_size
 from .tools import Argument
 
-__all__ = ["ReductionKernel"]
+__all__ = [
+    "ReductionKernel",
+    "get_all_kernel",
+    "get_any_kernel",
+    "get_dot_kernel",
+    "get_minmax_kernel",
+    "get_minmax_neutral",
+    "get_subset_dot_kernel",
+    "get_subset_minmax_kernel",
+    "get_subset_sum_kernel",
+    "get_sum_kernel",
+]
 
 
 class ReductionKernel:
@@ -202,7 +224,8 @@ extern "C" __global__ void {name}_stage1(trilane_reduced_t *trilane_out, {declar
   trilane_reduced_t acc = {neutral};
   if (trilane_first + 16 <= trilane_last)
   {{
-    trilane_reduced_t trilane_part[16];
+    __align__(16) char trilane_raw[16 * sizeof(trilane_reduced_t)];
+    trilane_reduced_t *trilane_part = (trilane_reduced_t *) trilane_raw;
     #pragma unroll
     for (int trilane_lane = 0; trilane_lane < 16; ++trilane_lane)
       trilane_part[trilane_lane] = {neutral};

@@ -26,6 +26,10 @@ past(gpuarray.zeros(30, np.float32), block=(32, 1, 1))
 """
 
 
+# The checker is the cpu device, whatever the program would run on.
+pytestmark = pytest.mark.cpu_only(reason="pycuda.debug runs programs on the cpu device, checked")
+
+
 def debug(*arguments, module="trilane.pycuda.debug"):
     environment = {k: v for k, v in os.environ.items() if k not in ("TRILANE_DEVICE",)}
     path = [ALIAS_DIRECTORY, *sys.path]

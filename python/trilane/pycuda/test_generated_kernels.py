@@ -7,6 +7,7 @@ import pytest
 
 import trilane.pycuda.driver as cuda
 import trilane.pycuda.gpuarray as gpuarray
+from trilane.pycuda import reduction
 from trilane.pycuda.elementwise import (
     ElementwiseKernel,
     get_elwise_kernel,
@@ -14,7 +15,12 @@ from trilane.pycuda.elementwise import (
     get_elwise_module,
 )
 from trilane.pycuda.reduction import ReductionKernel
-from trilane.pycuda.tools import DeviceMemoryPool, ScalarArg, VectorArg
+from trilane.pycuda.tools import (
+    DeviceMemoryPool,
+    ScalarArg,
+    VectorArg,
+    get_or_register_dtype,
+)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +149,6 @@ def test_reductions_repeat_bit_for_bit():
 
 def test_reductions_of_records():
     pair = np.dtype([("low", np.float32), ("at", np.int32)])
-    from trilane.pycuda.tools import get_or_register_dtype
-
     get_or_register_dtype("low_at", pair)
     host = np.random.default_rng(6).random(30_000, np.float32)
     lowest = ReductionKernel(
@@ -158,6 +162,19 @@ def test_reductions_of_records():
     )
     found = lowest(gpuarray.to_gpu(host)).get()
     assert (found["low"], found["at"]) == (host.min(), host.argmin())
+
+
+def test_records_need_no_constructor_without_arguments():
+    get_or_register_dtype("odd_total", np.dtype([("total", np.int64)]))
+    total = ReductionKernel(
+        np.dtype([("total", np.int64)]),
+        neutral="odd_total(0)",
+        reduce_expr="odd_total(a.total + b.total)",
+        map_expr="odd_total(x[i])",
+        arguments="int *x",
+        preamble="struct odd_total { long total; __device__ odd_total(long t) : total(t) {} };",
+    )
+    assert total(gpuarray.to_gpu(np.arange(9000, dtype=np.int32))).get()["total"] == 40495500
 
 
 @pytest.mark.parametrize("size", [100, 50_000])
@@ -188,3 +205,48 @@ def test_a_wrapper_sees_every_launch(size, stages):
     x = gpuarray.to_gpu(np.ones(size, np.float32))
     assert ReductionKernel(np.float32, "0", "a+b")(x, kernel_wrapper=wrapper).get() == size
     assert len(launches) == stages
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8", "f4", "f8"])
+def test_ready_made_extremes(dtype):
+    kind = np.dtype(dtype)
+    ends = [np.finfo(kind).min, np.finfo(kind).max] if kind.kind == "f" else None
+    ends = ends or [np.iinfo(kind).min, np.iinfo(kind).max]
+    host = np.array([3, ends[0], 7, ends[1], 5], kind)
+    x, subset = gpuarray.to_gpu(host), gpuarray.to_gpu(np.array([0, 2, 4], np.int32))
+    for what, expected in (("min", np.min), ("max", np.max)):
+        assert reduction.get_minmax_kernel(what, kind)(x).get() == expected(host)
+        assert reduction.get_minmax_kernel(what, kind)(x[1:2]).get() == host[1]
+        chosen = reduction.get_subset_minmax_kernel(what, kind, np.int32)(subset, x)
+        assert chosen.get() == expected(host[[0, 2, 4]])
+
+
+def test_ready_made_extremes_leave_nan_out_and_refuse_what_has_no_order():
+    x = gpuarray.to_gpu(np.array([np.nan, 2, np.nan, 1], np.float32))
+    assert reduction.get_minmax_kernel("max", np.float32)(x).get() == 2
+    assert reduction.get_minmax_kernel("min", np.float32)(x).get() == 1
+    with pytest.raises(ValueError, match="what"):
+        reduction.get_minmax_neutral("mean", np.float32)
+    with pytest.raises(TypeError, match="complex64"):
+        reduction.get_minmax_kernel("min", np.complex64)
+
+
+def test_ready_made_sums():
+    a = np.arange(1, 9, dtype=np.float32)
+    b = (a[::-1] + 1j).astype(np.complex64)
+    x, y = gpuarray.to_gpu(a), gpuarray.to_gpu(b)
+    subset = gpuarray.to_gpu(np.array([1, 6], np.int64))
+    assert reduction.get_sum_kernel(None, np.float32)(x).get() == 36
+    assert reduction.get_sum_kernel(np.float64, np.float32)(x).dtype == np.float64
+    assert reduction.get_dot_kernel(np.complex64, np.float32, np.complex64)(x, y).get() == a @ b
+    assert reduction.get_dot_kernel(np.float32)(x, x).get() == a @ a
+    assert reduction.get_subset_sum_kernel(None, np.int64, np.float32)(subset, x).get() == 9
+    chosen = reduction.get_subset_dot_kernel(None, np.int64, np.float32, np.complex64)
+    assert chosen(subset, x, y).get() == a[[1, 6]] @ b[[1, 6]]
+    zeros = gpuarray.zeros(5, np.int32)
+    assert not reduction.get_any_kernel(np.bool_, np.int32)(zeros).get()
+    assert not reduction.get_all_kernel(np.bool_, np.float32)(x - 1).get()
+    assert reduction.get_all_kernel(np.bool_, np.float32)(x).get()
+    assert reduction.get_sum_kernel(None, np.float32) is reduction.get_sum_kernel(
+        np.float32, np.float32
+    )

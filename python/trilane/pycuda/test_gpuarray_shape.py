@@ -163,3 +163,30 @@ def test_a_reversed_copy_owns_its_memory(grid):
     y = x.reverse(stream=cuda.Stream())
     x.fill(0)
     np.testing.assert_array_equal(y.get(), grid.ravel()[::-1])
+
+
+@pytest.mark.parametrize("left", [np.int32, np.int64])
+@pytest.mark.parametrize("right", [np.int32, np.int64, np.uint8])
+def test_integers_divide_as_in_numpy(left, right):
+    a, b = np.arange(1, 101, dtype=left), np.arange(100, 0, -1, dtype=right)
+    quotient = gpuarray.to_gpu(a) / gpuarray.to_gpu(b)
+    assert quotient.dtype == (a / b).dtype
+    np.testing.assert_array_equal(quotient.get(), a / b)
+
+
+def test_results_keep_the_allocator_of_their_array_unless_told(grid):
+    pool = DeviceMemoryPool()
+    x = gpuarray.to_gpu(grid)
+    assert gpuarray.sum(x).allocator == x.allocator == cuda.mem_alloc
+    assert gpuarray.sum(x, allocator=pool.allocate).allocator == pool.allocate
+    pooled = gpuarray.to_gpu(grid, allocator=pool.allocate)
+    assert gpuarray.dot(pooled, x).allocator == pool.allocate
+
+
+def test_registered_memory_is_copied_from_on_a_stream():
+    host = cuda.aligned_empty((2**16,), np.float64)
+    host[:] = np.arange(2**16)
+    memory, stream = cuda.mem_alloc_like(host), cuda.Stream()
+    cuda.memcpy_htod_async(memory, cuda.register_host_memory(host), stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(cuda.from_device_like(memory, host), host)

@@ -17,6 +17,7 @@
 #include "devices/cpu/lower/lower.h"
 #include "devices/cpu/lower/target.h"
 #include "devices/cpu/run/fault.h"
+#include "devices/cpu/run/interrupt.h"
 #include "devices/cpu/run/pool.h"
 
 namespace trilane::cpu {
@@ -29,6 +30,7 @@ CpuDevice::CpuDevice(int ordinal, const core::DeviceHooks* hooks)
       hooks_(hooks != nullptr ? *hooks : core::DeviceHooks{}),
       memory_(properties_.total_memory) {
     install_fault_handlers();
+    if (hooks_.interrupt_stops) watch_interrupts(hooks_.interrupt_stops);
     if (core::env_flag("TRILANE_CHECK")) enable_checks();
 }
 
@@ -140,13 +142,56 @@ void check_shared(const LoadedKernel& kernel, size_t dynamic, size_t optin) {
                                  : "the device has no more");
 }
 
+void check_shape(const LoadedKernel& kernel, const core::Dim3& grid, const core::Dim3& block,
+                 size_t dynamic_shared, size_t optin) {
+    check_block(kernel, block);
+    check_grid(kernel, grid, block);
+    check_shared(kernel, dynamic_shared, optin);
+}
+
+// One grid that `parent` launched.
+void run_child(const LaunchState& parent, const QueuedLaunch& queued, size_t optin,
+               std::vector<QueuedLaunch>& grandchildren) {
+    LoadedKernel* kernel = parent.kernel->source->launched_kernel(queued.kernel);
+    if (kernel == nullptr)
+        throw_error(ErrorKind::LaunchError, "launch of {} by {}: the module has no such kernel",
+                    queued.kernel, parent.kernel->readable_name);
+    check_shape(*kernel, queued.grid, queued.block, queued.dynamic_shared, optin);
+    if (kernel->lowered.grid_sync)
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {} by {}: the kernel synchronises the grid: it needs a cooperative "
+                    "launch",
+                    kernel->readable_name, parent.kernel->readable_name);
+    std::vector<const void*> arguments;
+    for (const std::vector<uint8_t>& bytes : queued.arguments) arguments.push_back(bytes.data());
+    LaunchState launch;
+    launch.kernel = kernel;
+    launch.grid = queued.grid;
+    launch.block = queued.block;
+    launch.dynamic_shared = queued.dynamic_shared;
+    launch.arguments = const_cast<void* const*>(arguments.data());
+    launch.hooks = parent.hooks;
+    launch.wait = parent.wait;
+    run_launch(launch);
+    for (QueuedLaunch& child : launch.children.take()) grandchildren.push_back(std::move(child));
+}
+
+// What the grid launched, then what that launched, generation by generation.
+void run_children(LaunchState& launch, size_t optin) {
+    std::vector<QueuedLaunch> generation = launch.children.take();
+    while (!generation.empty()) {
+        std::vector<QueuedLaunch> next;
+        for (const QueuedLaunch& queued : generation) run_child(launch, queued, optin, next);
+        generation = std::move(next);
+    }
+}
+
 }  // namespace
 
 void CpuDevice::launch(const core::LaunchParams& params) {
     auto* kernel = reinterpret_cast<LoadedKernel*>(params.function);
-    check_block(*kernel, params.block);
-    check_grid(*kernel, params.grid, params.block);
-    check_shared(*kernel, params.shared_bytes, properties_.shared_per_block_optin);
+    size_t optin = properties_.shared_per_block_optin;
+    check_shape(*kernel, params.grid, params.block, params.shared_bytes, optin);
     if (params.argument_count != kernel->lowered.description.parameters.size())
         throw_error(ErrorKind::TypeMismatch, "launch of {}: got {} arguments, expected {}",
                     kernel->readable_name, params.argument_count,
@@ -175,7 +220,10 @@ void CpuDevice::launch(const core::LaunchParams& params) {
     launch.cooperative = params.cooperative;
     launch.hooks = &hooks_;
     auto turn = streams_.enter(params.stream, "launch");
+    MainWait wait(may_be_long(launch));
+    launch.wait = wait.serial();
     run_launch(launch);
+    run_children(launch, optin);
 }
 
 int CpuDevice::occupancy(core::RawFunction function, int block_threads, size_t shared_bytes) {

@@ -11,6 +11,7 @@
 
 #include "core/env.h"
 #include "core/error.h"
+#include "core/size_text.h"
 #include "devices/cpu/device.h"
 
 namespace trilane::cpu {
@@ -85,23 +86,35 @@ core::MemoryInfo DeviceMemory::info() {
     return {limit_ - used_, limit_};
 }
 
+namespace {
+
+// The pool says what was asked for, and puts only the reason behind it.
+[[noreturn]] void throw_out_of_memory(size_t nbytes, const std::string& why) {
+    core::throw_error_with_detail(ErrorKind::OutOfMemory,
+                                  fmt::format("allocate: out of device memory: asked for {}: {}",
+                                              core::size_text(nbytes), why),
+                                  why);
+}
+
+}  // namespace
+
 core::DevicePtr DeviceMemory::allocate(size_t nbytes) {
     TRILANE_CHECK(nbytes > 0, "allocate: 0 bytes");
     size_t rounded = nbytes > SIZE_MAX - kAlign ? nbytes : (nbytes + kAlign - 1) / kAlign * kAlign;
     {
         std::lock_guard lock(mutex_);
         if (rounded > limit_ - used_)
-            throw_error(ErrorKind::OutOfMemory,
-                        "allocate: out of memory: asked for {} bytes, {} of {} are in use, {} are "
-                        "free: TRILANE_CPU_MEMORY sets the limit",
-                        nbytes, used_, limit_, limit_ - used_);
+            throw_out_of_memory(nbytes,
+                                fmt::format("the device has {} in all, {} of them in use: "
+                                            "TRILANE_CPU_MEMORY sets the limit",
+                                            core::size_text(limit_), core::size_text(used_)));
         used_ += rounded;
     }
     void* memory = allocate_aligned(rounded);
     std::lock_guard lock(mutex_);
     if (memory == nullptr) {
         used_ -= rounded;
-        throw_error(ErrorKind::OutOfMemory, "allocate: the system has no {} bytes left", nbytes);
+        throw_out_of_memory(nbytes, "the system has no more");
     }
     auto address = reinterpret_cast<core::DevicePtr>(memory);
     blocks_.emplace(address, rounded);

@@ -5,12 +5,22 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "devices/cpu/device.h"
+#include "devices/cpu/run/interrupt.h"
 
 namespace trilane::cpu {
 
 using core::ErrorKind;
 using core::throw_error;
+
+void DeviceStreams::Turn::wait() {
+    MainWait main(true);
+    if (main.serial() == 0) return lock_.lock();
+    while (!lock_.try_lock_for(std::chrono::milliseconds(10)))
+        if (is_stopped(main.serial()))
+            throw core::Interrupted("the wait for another thread's work was ended by SIGINT");
+}
 
 DeviceStreams::Turn DeviceStreams::enter(core::RawStream stream, const char* what) {
     if (stream == 0) return Turn(nullptr, default_stream_);
@@ -32,8 +42,11 @@ void DeviceStreams::synchronize() {
         std::shared_lock lock(mutex_);
         for (auto& entry : streams_) all.push_back(entry.second);
     }
-    for (auto& stream : all) std::lock_guard turn(stream->turn);
-    std::lock_guard turn(default_stream_.turn);
+    for (auto& stream : all) {
+        Stream& raw = *stream;
+        Turn turn(std::move(stream), raw);
+    }
+    Turn turn(nullptr, default_stream_);
 }
 
 core::RawStream DeviceStreams::create(bool non_blocking, int priority) {

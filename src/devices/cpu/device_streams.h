@@ -15,7 +15,7 @@ namespace trilane::cpu {
 class DeviceStreams {
   public:
     struct Stream {
-        std::mutex turn;
+        std::timed_mutex turn;
         int priority = 0;
         bool non_blocking = false;
     };
@@ -29,11 +29,14 @@ class DeviceStreams {
     class Turn {
       public:
         explicit Turn(std::shared_ptr<Stream> stream, Stream& raw)
-            : stream_(std::move(stream)), lock_(raw.turn) {}
+            : stream_(std::move(stream)), lock_(raw.turn, std::try_to_lock) {
+            if (!lock_) wait();
+        }
 
       private:
+        void wait();                      // core::Interrupted if SIGINT ends it
         std::shared_ptr<Stream> stream_;  // null for the default stream
-        std::unique_lock<std::mutex> lock_;
+        std::unique_lock<std::timed_mutex> lock_;
     };
 
     // InvalidArgument if the stream was destroyed. `what` names the operation.

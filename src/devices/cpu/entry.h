@@ -9,7 +9,7 @@ struct DeviceHooks;
 
 extern "C" {
 // Bumped whenever core/device.h or what it includes changes; the loader refuses another.
-inline constexpr int kTrilaneCpuAbi = 2;
+inline constexpr int kTrilaneCpuAbi = 3;
 __attribute__((visibility("default"))) int trilane_cpu_abi();
 // nullptr on failure, with the reason in `error` (`error_bytes` long).
 __attribute__((visibility("default"))) trilane::core::Device* trilane_cpu_create(

@@ -48,10 +48,13 @@ std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
         LoadedKernel& loaded = module->kernels_.emplace_back();
         loaded.entry = module->object_->address(kernel.entry_symbol);
         TRILANE_CHECK(loaded.entry != nullptr, "the object has no {}", kernel.entry_symbol);
+        loaded.code = module->object_->code();
         loaded.readable_name = short_name(kernel.description.name);
+        loaded.source = module.get();
         loaded.lowered = std::move(kernel);
     }
     module->globals_ = std::move(lowered.globals);
+    module->lowered_names_.insert(image.lowered_names.begin(), image.lowered_names.end());
     if (AllocationTable::get().enabled()) {
         module->check_ranges_ = static_cast<CheckRanges*>(module->object_->address(kCheckRanges));
         if (module->check_ranges_ != nullptr) note_module_ranges(*module->check_ranges_);
@@ -67,6 +70,11 @@ LoadedKernel* LoadedModule::kernel(std::string_view name) {
     for (LoadedKernel& kernel : kernels_)
         if (kernel.lowered.description.name == name) return &kernel;
     return nullptr;
+}
+
+LoadedKernel* LoadedModule::launched_kernel(std::string_view name) {
+    auto found = lowered_names_.find(name);
+    return kernel(found == lowered_names_.end() ? name : std::string_view(found->second));
 }
 
 core::FunctionInfo LoadedModule::function(std::string_view name) {

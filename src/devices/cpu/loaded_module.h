@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,7 +17,7 @@
 
 namespace trilane::cpu {
 
-class LoadedModule {
+class LoadedModule final : public KernelSource {
   public:
     // InvalidArgument for images that are not of this device or not for this machine.
     static std::unique_ptr<LoadedModule> load(const core::Image& image);
@@ -25,13 +26,15 @@ class LoadedModule {
     core::SymbolInfo global(std::string_view name);
     std::vector<std::string> function_names() const;
     LoadedKernel* kernel(std::string_view name);  // nullptr if there is none
+    LoadedKernel* launched_kernel(std::string_view name) override;
 
   private:
     std::mutex mutex_;
     std::unique_ptr<LoadedObject> object_;
     std::deque<LoadedKernel> kernels_;  // addresses are handles
     std::vector<LoweredGlobal> globals_;
-    const CheckRanges* check_ranges_ = nullptr;  // of a module with checks
+    std::map<std::string, std::string, std::less<>> lowered_names_;  // of the image
+    const CheckRanges* check_ranges_ = nullptr;                      // of a module with checks
 };
 
 }  // namespace trilane::cpu

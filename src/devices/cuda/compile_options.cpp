@@ -11,7 +11,7 @@
 namespace trilane::cuda {
 namespace {
 
-enum class Use { Drop, DropValue, Arch, Gencode, Include, Language, Relocatable, Rename };
+enum class Use { Drop, DropValue, Arch, Gencode, Include, Language, Rename };
 
 struct Rule {
     Use use;
@@ -30,10 +30,13 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"isystem", {Use::Include}},
         {"system-include", {Use::Include}},
         {"std", {Use::Language}},
-        {"rdc", {Use::Relocatable}},
-        {"relocatable-device-code", {Use::Relocatable}},
-        {"dc", {Use::Relocatable}},
-        {"device-c", {Use::Relocatable}},
+        // A program is one image here, with nothing left to link.
+        {"rdc", {Use::DropValue}},
+        {"relocatable-device-code", {Use::DropValue}},
+        {"dc", {Use::Drop}},
+        {"device-c", {Use::Drop}},
+        {"dw", {Use::Drop}},
+        {"device-w", {Use::Drop}},
         {"include", {Use::Rename, "--pre-include="}},
         {"Xptxas", {Use::Rename, "--ptxas-options="}},
         {"ptxas-options", {Use::Rename, "--ptxas-options="}},
@@ -148,10 +151,6 @@ void apply(NvrtcOptions& out, const Rule& rule, std::string_view value) {
                 value.starts_with("gnu") ? "c" + std::string(value.substr(3)) : std::string(value);
             out.words.push_back("--std=" + out.language);
             return;
-        case Use::Relocatable:
-            out.relocatable = value != "false";
-            if (out.relocatable) out.words.push_back("--relocatable-device-code=true");
-            return;
         case Use::Rename:
             out.words.push_back(rule.name + std::string(value));
             return;
@@ -182,8 +181,7 @@ NvrtcOptions parse_options(const std::vector<std::string>& options) {
         }
         const Rule& rule = found->second;
         std::string_view value = word.value;
-        const bool bare_flag = (word.name == "dc" || word.name == "device-c");
-        if (takes_value(rule.use) && !word.has_value && !bare_flag) {
+        if (takes_value(rule.use) && !word.has_value) {
             if (i + 1 == options.size())
                 core::throw_error(core::ErrorKind::CompileError,
                                   "compile: option '{}' needs a value", text);

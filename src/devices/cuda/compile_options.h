@@ -13,7 +13,6 @@ struct NvrtcOptions {
     std::string arch;                       // "sm_80", "compute_75", "sm_90a"; empty if not given
     std::vector<std::string> include_dirs;  // of the user, absolute
     std::string language;                   // "c++11" ...; empty: NVRTC's own choice
-    bool relocatable = false;
 };
 
 NvrtcOptions parse_options(const std::vector<std::string>& options);

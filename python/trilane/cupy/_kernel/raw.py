@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
-
 import numpy as np
 
 from trilane import _core
@@ -98,6 +96,8 @@ class RawModule:
     def _load(self) -> _core.Module:
         code, file_name = self.code, "kernel.cu"
         if self.file_path is not None:
+            import pathlib
+
             path = pathlib.Path(self.file_path)
             if not path.is_file():
                 raise CUDADriverError("CUDA_ERROR_FILE_NOT_FOUND", f"file not found: {path}")
@@ -249,6 +249,8 @@ class RawKernel:
             The arguments do not fit the kernel's parameters; the message names the parameter.
         CUDADriverError
             The configuration is refused.
+        CUDARuntimeError
+            The kernel died; its status says of what.
         """
         function = self._functions.get(_core.current_device_index()) or self._function()
         if not isinstance(args, tuple):
@@ -262,8 +264,15 @@ class RawKernel:
                 core_stream(stream),
                 self._raw_module.enable_cooperative_groups,
             )
-        except (_core.LaunchError, _core.InvalidArgumentError) as error:
+        except _core.InvalidArgumentError as error:
             raise driver_error("CUDA_ERROR_INVALID_VALUE", error) from None
+        except TypeError as error:
+            if isinstance(error, _core.TrilaneError) or shared_mem >= 0:
+                raise
+            raise CUDADriverError(
+                "CUDA_ERROR_INVALID_VALUE",
+                f"shared_mem: got {shared_mem} bytes, expected 0 or more",
+            ) from None
 
     @property
     def attributes(self) -> dict[str, int]:
@@ -303,7 +312,7 @@ class RawKernel:
     def _set(self, attribute: int, value: int) -> None:
         try:
             self._function().set_attribute(attribute, int(value))
-        except (_core.InvalidArgumentError, _core.LaunchError, _core.DeviceError) as error:
+        except _core.InvalidArgumentError as error:
             raise driver_error("CUDA_ERROR_INVALID_VALUE", error) from None
         self._wanted[attribute] = int(value)
 

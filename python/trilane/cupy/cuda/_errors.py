@@ -6,6 +6,18 @@ from trilane import _core
 
 OutOfMemoryError = _core.OutOfMemoryError
 
+# Of running kernels, in both interfaces.
+_FAULT_NAMES = {
+    700: "IllegalAddress",
+    702: "LaunchTimeout",
+    710: "Assert",
+    714: "HardwareStackError",
+    715: "IllegalInstruction",
+    716: "MisalignedAddress",
+    717: "InvalidAddressSpace",
+    718: "InvalidPc",
+    719: "LaunchFailure",
+}
 # cudaError_t numbers of the names that calls here raise.
 _RUNTIME_STATUS = {
     "cudaSuccess": 0,
@@ -15,8 +27,10 @@ _RUNTIME_STATUS = {
     "cudaErrorInvalidDevice": 101,
     "cudaErrorInvalidResourceHandle": 400,
     "cudaErrorNotReady": 600,
+    "cudaErrorLaunchOutOfResources": 701,
     "cudaErrorPeerAccessUnsupported": 217,
     "cudaErrorUnknown": 999,
+    **{f"cudaError{name}": number for number, name in _FAULT_NAMES.items()},
 }
 # CUresult numbers.
 _DRIVER_STATUS = {
@@ -24,6 +38,15 @@ _DRIVER_STATUS = {
     "CUDA_ERROR_OUT_OF_MEMORY": 2,
     "CUDA_ERROR_FILE_NOT_FOUND": 301,
     "CUDA_ERROR_NOT_FOUND": 500,
+    "CUDA_ERROR_ILLEGAL_ADDRESS": 700,
+    "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES": 701,
+    "CUDA_ERROR_LAUNCH_TIMEOUT": 702,
+    "CUDA_ERROR_ASSERT": 710,
+    "CUDA_ERROR_HARDWARE_STACK_ERROR": 714,
+    "CUDA_ERROR_ILLEGAL_INSTRUCTION": 715,
+    "CUDA_ERROR_MISALIGNED_ADDRESS": 716,
+    "CUDA_ERROR_INVALID_ADDRESS_SPACE": 717,
+    "CUDA_ERROR_INVALID_PC": 718,
     "CUDA_ERROR_LAUNCH_FAILED": 719,
     "CUDA_ERROR_UNKNOWN": 999,
 }
@@ -71,6 +94,52 @@ class CUDADriverError(RuntimeError):
 
     def __reduce__(self):
         return _restore, (type(self), self.status, self.args[0])
+
+
+class _KernelFault(CUDARuntimeError, CUDADriverError, _core.KernelFaultError):
+    """A running kernel died. CuPy raises the class of the call that noticed, a launch or a wait:
+    who catches either catches this."""
+
+    def __init__(self, error: _core.KernelFaultError) -> None:
+        self.status = self.code = error.code
+        self.driver_name, self.runtime_name = error.driver_name, error.runtime_name
+        self.fault_text, self.message = error.fault_text, error.message
+        text = f"{error.runtime_name}: {error.fault_text}: {error.message}"
+        RuntimeError.__init__(self, text)
+
+    def __reduce__(self):
+        return _restore, (CUDARuntimeError, self.status, self.args[0])
+
+
+class _DeviceFailure(CUDARuntimeError, _core.DeviceError):
+    """A call of the driver failed."""
+
+    def __init__(self, error: _core.DeviceError) -> None:
+        self.status, self.message, self.detail = 999, error.message, error.detail
+        RuntimeError.__init__(self, f"cudaErrorUnknown: {error.message}")
+
+    def __reduce__(self):
+        return _restore, (CUDARuntimeError, self.status, self.args[0])
+
+
+class _LaunchRefused(CUDADriverError, _core.LaunchError):
+    """The kernel needs more of the device than there is."""
+
+    def __init__(self, error: _core.LaunchError) -> None:
+        self.status, self.message = 701, error.message
+        RuntimeError.__init__(self, f"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: {error.message}")
+
+    def __reduce__(self):
+        return _restore, (CUDADriverError, self.status, self.args[0])
+
+
+for _class in (_KernelFault, _DeviceFailure):
+    _class.__name__ = _class.__qualname__ = "CUDARuntimeError"
+_LaunchRefused.__name__ = _LaunchRefused.__qualname__ = "CUDADriverError"
+# Errors of these kinds leave the core from everywhere: also those of arrays are CuPy's.
+_core.set_error_face("KernelFault", _KernelFault)
+_core.set_error_face("DeviceError", _DeviceFailure)
+_core.set_error_face("LaunchError", _LaunchRefused)
 
 
 def _restore(cls, status: int, text: str):
@@ -122,4 +191,4 @@ class CompileException(Exception):
 def driver_error(name: str, error: Exception) -> CUDADriverError:
     """The driver-level error that users catch, with the core's text."""
     hint = "named symbol not found: " if name == "CUDA_ERROR_NOT_FOUND" else ""
-    return CUDADriverError(name, f"{hint}{error}")
+    return CUDADriverError(name, f"{hint}{getattr(error, 'message', error)}")

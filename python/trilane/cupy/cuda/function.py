@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
-
 from trilane import _core
 from trilane._exchange import core_stream
 
@@ -20,7 +18,8 @@ class Module:
 
     def load_file(self, filename: str) -> None:
         """Load an image from a file."""
-        self.load(pathlib.Path(filename).read_bytes())
+        with open(filename, "rb") as file:
+            self.load(file.read())
 
     def get_function(self, name: str) -> Function:
         """Return a kernel."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from trilane import _core
@@ -56,6 +58,21 @@ for _number, _name in ATTRIBUTE_NAMES.items():
 _allocations: dict[int, object] = {}
 _streams: dict[int, _core.Stream] = {}
 _events: dict[int, _core.Event] = {}
+
+
+@contextlib.contextmanager
+def _runtime_call():
+    """Errors of the core leave as those of the runtime."""
+    try:
+        yield
+    except _core.OutOfMemoryError as error:
+        raise CUDARuntimeError(
+            "cudaErrorMemoryAllocation", f"out of memory: {error.message}"
+        ) from None
+    except _core.InvalidArgumentError as error:
+        raise CUDARuntimeError(
+            "cudaErrorInvalidValue", f"invalid argument: {error.message}"
+        ) from None
 
 
 def driverGetVersion() -> int:
@@ -168,6 +185,7 @@ def memGetInfo() -> tuple[int, int]:
     return _core.current_context().memory_info()
 
 
+@_runtime_call()
 def malloc(size: int) -> int:
     """Take device memory; the address. Give it back by `free`."""
     buffer = _core.Buffer.allocate(int(size))
@@ -176,6 +194,7 @@ def malloc(size: int) -> int:
     return address
 
 
+@_runtime_call()
 def mallocManaged(size: int, flags: int = cudaMemAttachGlobal) -> int:
     """Take memory that host and device can address."""
     buffer = _core.Buffer.allocate_managed(int(size), int(flags))
@@ -184,6 +203,7 @@ def mallocManaged(size: int, flags: int = cudaMemAttachGlobal) -> int:
     return address
 
 
+@_runtime_call()
 def mallocAsync(size: int, stream: int) -> int:
     """Take device memory in the order of a stream."""
     buffer = _core.Buffer.allocate(int(size), _stream(stream))
@@ -209,6 +229,7 @@ def freeAsync(ptr: int, stream: int) -> None:
     free(ptr)
 
 
+@_runtime_call()
 def hostAlloc(size: int, flags: int) -> int:
     """Take pinned host memory; the address. Give it back by `freeHost`."""
     buffer = _core.HostBuffer.allocate(int(size), int(flags))
@@ -221,6 +242,7 @@ def freeHost(ptr: int) -> None:
     free(ptr)
 
 
+@_runtime_call()
 def hostRegister(ptr: int, size: int, flags: int) -> None:
     """Pin host memory that is there already."""
     memory = _host(int(ptr), size)
@@ -426,6 +448,7 @@ def _event(handle: int) -> _core.Event:
     return event
 
 
+@_runtime_call()
 def _copy(dst: int, src: int, size: int, kind: int, stream, wait: bool) -> None:
     if kind == memcpyDefault:
         # Every address of the cpu device is a host address too.

@@ -19,9 +19,10 @@ from trilane import _core
 from trilane._exchange import as_bytes
 from trilane.numba import types
 from trilane.numba.cuda.cudadrv.driver import core_stream
-from trilane.numba.cuda.cudadrv.error import as_api_error
+from trilane.numba.cuda.cudadrv.error import CudaAPIError, LinkerError, as_api_error
 from trilane.numba.cuda.cudadrv.linkable_code import CUSource, LinkableCode
 from trilane.numba.cuda.devicearray import as_cuda_array, is_cuda_array
+from trilane.numba.cuda.failures import Failures
 from trilane.numba.cuda.hints import ArgHint
 from trilane.numba.cuda.untyped import UntypedMemoryError, as_declared
 from trilane.numba.frontend import build_unit
@@ -29,7 +30,6 @@ from trilane.numba.frontend import build_unit
 __all__ = ["CUDADispatcher", "compile_cuda", "declare_device", "jit"]
 
 _jit = _core.jit
-_ZERO_DIVISION = 1 << 20
 
 
 def _options(targetoptions: dict[str, Any]) -> list[str]:
@@ -182,6 +182,7 @@ class CUDADispatcher:
             self.is_device,
             result,
             preamble,
+            bool(self.targetoptions.get("debug")),
         )
         return translation, unit
 
@@ -198,9 +199,15 @@ class CUDADispatcher:
                     file_name=self.py_func.__code__.co_filename, context=context,
                 )  # fmt: skip
             except _core.TrilaneError as error:
+                # What one function takes is refused with its line before; this is it and its callees.
+                if "too much shared data" in error.message:
+                    raise LinkerError(
+                        f"{self.__name__} uses too much shared data, with the functions that it "
+                        f"calls: {error.message}"
+                    ) from None
                 raise as_api_error(error) from None
             function = module.function(translation.kernel_name)
-            variant = _jit.make_variant(translation, function, _Failures(self, unit))
+            variant = _jit.make_variant(translation, function, Failures(self, unit))
             self._sources[key] = (translation, variant, function)
             self.overloads[tuple(types.from_code(c) for c in codes)] = function
             self._dispatcher.add(list(codes), variant)
@@ -354,7 +361,16 @@ class ForwardConfigured:
     ) -> None:
         self.dispatcher, self.griddim, self.blockdim = dispatcher, grid, block
         self.stream, self.sharedmem = stream, sharedmem
-        self._call = _jit.Configured(dispatcher._dispatcher, grid, block, stream, sharedmem)
+        if sharedmem < 0:
+            raise CudaAPIError(
+                1,
+                "Call to cuLaunchKernel results in CUDA_ERROR_INVALID_VALUE: dynamic shared memory: "
+                f"got {sharedmem} bytes, expected 0 or more",
+            )
+        try:
+            self._call = _jit.Configured(dispatcher._dispatcher, grid, block, stream, sharedmem)
+        except _core.TrilaneError as error:
+            raise as_api_error(error, "cuLaunchKernel") from None
 
     def __call__(self, *args: Any, **kwargs: Any) -> None:
         """Launch with `args`; NumPy arrays travel to the device and, if written, back."""
@@ -406,7 +422,7 @@ class ForwardConfigured:
             if len(args) < code.co_argcount and len(args) + len(defaults) >= code.co_argcount:
                 return NotImplementedError("default arguments at a launch of a specialised kernel")
             return TypeError(str(error))
-        return as_api_error(error)
+        return as_api_error(error, "cuLaunchKernel")
 
     @property
     def max_cooperative_grid_blocks(self) -> Any:
@@ -440,24 +456,6 @@ class ForAll:
         block = self.thread_per_block or 256
         grid = (self.ntasks + block - 1) // block
         self.dispatcher[grid, block, self.stream, self.sharedmem](*args)
-
-
-class _Failures:
-    """Raises in Python what a kernel raised."""
-
-    def __init__(self, dispatcher: CUDADispatcher, unit: Any) -> None:
-        self.name = dispatcher.__name__
-        self.raises = unit.raises
-        self.keep_alive = unit.keep_alive
-
-    def __call__(self, site: int, block: tuple[int, ...], thread: tuple[int, ...]) -> None:
-        place = f"tid={list(thread)} ctaid={list(block)}"
-        if site + 1 == _ZERO_DIVISION:
-            raise ZeroDivisionError(f"{place}: division by zero")
-        cls, args, where = self.raises[site]
-        if args:
-            raise cls(f"{place}: {args[0]} ({where})", *args[1:])
-        raise cls(f"{place}: {where}")
 
 
 def _signature_args(given: Any) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 // run_front_end: options, text, clang, and the passes that make its IR what lower/ takes.
 #include "devices/cpu/compile/front_end.h"
 
+#include <algorithm>
 #include <set>
 
 #include "clang/AST/ASTContext.h"
@@ -16,6 +17,7 @@
 #include "devices/cpu/check/instrument.h"
 #include "devices/cpu/compile/compiler.h"
 #include "devices/cpu/compile/constant_operands.h"
+#include "devices/cpu/compile/device_launch.h"
 #include "devices/cpu/compile/guard.h"
 #include "devices/cpu/compile/inline_ptx.h"
 #include "devices/cpu/compile/kernel_info.h"
@@ -195,8 +197,8 @@ struct Hint {
 };
 constexpr Hint kHints[] = {
     {"error: reference to __global__ function",
-     "note: launching a kernel from device code (dynamic parallelism) is not supported on the cpu "
-     "device\n"},
+     "note: a kernel that launches kernels (dynamic parallelism) must be compiled with "
+     "-rdc=true\n"},
     {"file not found",
      "note: headers are looked for among those given with the program, below the -I directories, "
      "and in the device library\n"},
@@ -215,8 +217,21 @@ constexpr Hint kHints[] = {
                                   "compile: " + (first.empty() ? "clang failed" : first), log);
 }
 
-FrontEndResult compile(const core::Program& program, bool check) {
-    ParsedOptions options = parse_options(program.options);
+// The program with its device-side launches as calls, and what they launch as name expressions.
+core::Program with_device_launches(const core::Program& program) {
+    core::Program result = program;
+    DeviceLaunches launches = rewrite_device_launches(program.source);
+    result.source = std::move(launches.source);
+    for (std::string& kernel : launches.kernels)
+        if (std::find(result.name_expressions.begin(), result.name_expressions.end(), kernel) ==
+            result.name_expressions.end())
+            result.name_expressions.push_back(std::move(kernel));
+    return result;
+}
+
+FrontEndResult compile(const core::Program& given, bool check) {
+    ParsedOptions options = parse_options(given.options);
+    const core::Program& program = options.relocatable ? with_device_launches(given) : given;
     FrontEndResult result;
     result.options = {check, check, options.fmad, options.fast_math, options.optimize};
     result.context = std::make_unique<llvm::LLVMContext>();

@@ -98,6 +98,10 @@ void set_line_info(ParsedOptions& o, std::string_view) { o.line_info = true; }
 void set_no_warnings(ParsedOptions& o, std::string_view) { o.no_warnings = true; }
 void set_default_device(ParsedOptions& o, std::string_view) { o.default_device = true; }
 void set_wrap(ParsedOptions& o, std::string_view) { o.wrap_overflow = true; }
+void set_relocatable(ParsedOptions& o, std::string_view v) {
+    o.relocatable = parse_bool("-rdc", v);
+}
+void set_device_c(ParsedOptions& o, std::string_view) { o.relocatable = true; }
 
 // Names without their leading dashes, '_' and '-' taken as one.
 const std::unordered_map<std::string_view, Option>& table() {
@@ -158,10 +162,10 @@ const std::unordered_map<std::string_view, Option>& table() {
         {"code", {Form::Value, nullptr}},
         {"gpu-code", {Form::Value, nullptr}},
         {"maxrregcount", {Form::Value, nullptr}},
-        {"rdc", {Form::Value, nullptr}},
-        {"relocatable-device-code", {Form::Value, nullptr}},
-        {"dc", {Form::Flag, nullptr}},
-        {"device-c", {Form::Flag, nullptr}},
+        {"rdc", {Form::Value, set_relocatable}},
+        {"relocatable-device-code", {Form::Value, set_relocatable}},
+        {"dc", {Form::Flag, set_device_c}},
+        {"device-c", {Form::Flag, set_device_c}},
         {"dw", {Form::Flag, nullptr}},
         {"device-w", {Form::Flag, nullptr}},
         {"dlto", {Form::Flag, nullptr}},

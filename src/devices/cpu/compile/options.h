@@ -21,6 +21,7 @@ struct ParsedOptions {
     bool no_warnings = false;     // -w
     bool default_device = false;  // unmarked functions are __host__ __device__
     bool wrap_overflow = false;   // -fwrapv: signed overflow wraps (not of NVRTC)
+    bool relocatable = false;     // -rdc=true, -dc: kernels may launch kernels
     int optimize = 2;
 };
 

@@ -19,7 +19,8 @@
 namespace trilane::cpu {
 namespace {
 
-constexpr uint64_t kSharedLimit = 227 * 1024;  // what a block of compute 9.0 can have at most
+// Of arrays with a size in the source; dynamic ones may be larger, on request.
+constexpr uint64_t kSharedLimit = 48 * 1024;
 constexpr uint64_t kConstantLimit = 64 * 1024;
 constexpr uint64_t kLocalLimit = 512 * 1024;          // per thread
 constexpr uint64_t kGlobalLimit = uint64_t{1} << 31;  // one variable: reach of a relocation
@@ -189,9 +190,11 @@ class Reporter {
                 total = size > kSharedLimit ? kSharedLimit + size : total + size;
                 if (total <= kSharedLimit) continue;
                 error(place_of(*variable),
-                      "too much shared memory in kernel '" + name_of(kernel) + "': '" +
+                      "kernel '" + name_of(kernel) + "' uses too much shared data: '" +
                           name_of(*variable) + "' has " + std::to_string(size) +
-                          " bytes, a block has at most " + std::to_string(kSharedLimit));
+                          " bytes, arrays of fixed size may have " + std::to_string(kSharedLimit) +
+                          " bytes together: a dynamic one (extern __shared__) may have more, " +
+                          "once the function's MAX_DYNAMIC_SHARED_SIZE_BYTES attribute is raised");
                 return;
             }
             if (const auto* function = llvm::dyn_cast<llvm::Function>(value))

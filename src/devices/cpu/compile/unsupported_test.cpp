@@ -55,7 +55,11 @@ TEST(Unsupported, DeviceSideLaunch) {
 TEST(Unsupported, MemoryBeyondTheLimits) {
     expect_error(
         "__global__ void k(int* p) { __shared__ char x[1ull << 60]; x[*p] = 1; *p = x[5]; }",
-        "too much shared memory in kernel 'k': 'x' has 1152921504606846976 bytes");
+        "kernel 'k' uses too much shared data: 'x' has 1152921504606846976 bytes");
+    expect_error(
+        "__global__ void k(int* p) { __shared__ int x[10000], y[2289]; x[*p] = 1; y[*p] = 2; "
+        "*p = x[5] + y[5]; }",
+        "may have 49152 bytes together");
     expect_error("__global__ void k(int* p) { char x[1ull << 40]; x[*p] = 1; *p = x[5]; }",
                  "too much local memory");
     expect_error("__constant__ char x[70000]; __global__ void k(int* p) { *p = x[5]; }",

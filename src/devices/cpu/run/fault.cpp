@@ -5,10 +5,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include <mutex>
 
 #include "core/error.h"
+#include "devices/cpu/run/interrupt.h"
 
 namespace trilane::cpu {
 
@@ -22,6 +24,8 @@ struct Guard {
     int signal = 0;
     const void* address = nullptr;
     Fault* fault = nullptr;  // of the caller
+    CodeRange code;
+    uint64_t serial = 0;
 };
 
 // Plain pointers: read by the signal handler.
@@ -59,20 +63,58 @@ void handle(int signal, siginfo_t* info, void* context) {
     siglongjmp(guard->way_out, 1);
 }
 
+uintptr_t interrupted_at(void* context) {
+    const mcontext_t& machine = static_cast<ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+    return static_cast<uintptr_t>(machine.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+    return static_cast<uintptr_t>(machine.pc);
+#else
+#error "where the program counter is in a signal's context is not known for this machine"
+#endif
+}
+
+struct sigaction previous_knock;
+
+// Generated code owns nothing: no lock, no memory. Anywhere else the thread goes on.
+void handle_knock(int signal, siginfo_t* info, void* context) {
+    Guard* guard = active_guard;
+    if (guard != nullptr && is_stopped(guard->serial)) {
+        uintptr_t at = interrupted_at(context);
+        if (at < guard->code.begin || at >= guard->code.end) return;
+        guard->fault->stopped = true;
+        active_guard = nullptr;
+        siglongjmp(guard->way_out, 1);
+    }
+    if ((previous_knock.sa_flags & SA_SIGINFO) != 0)
+        previous_knock.sa_sigaction(signal, info, context);
+    else if (previous_knock.sa_handler != SIG_DFL && previous_knock.sa_handler != SIG_IGN)
+        previous_knock.sa_handler(signal);
+}
+
+void install_handler(int signal, void (*handler)(int, siginfo_t*, void*), int flags,
+                     struct sigaction& previous) {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = handler;
+    // SA_NODEFER: leaving by siglongjmp must not keep the signal blocked.
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | flags;
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, &previous);
+}
+
 }  // namespace
+
+void install_knock_handler() {
+    struct sigaction now;
+    if (sigaction(kKnockSignal, nullptr, &now) == 0 && now.sa_sigaction == handle_knock) return;
+    install_handler(kKnockSignal, handle_knock, SA_RESTART, previous_knock);
+}
 
 void install_fault_handlers() {
     static std::once_flag flag;
     std::call_once(flag, [] {
-        for (int signal : kSignals) {
-            struct sigaction action;
-            memset(&action, 0, sizeof action);
-            action.sa_sigaction = handle;
-            // SA_NODEFER: leaving by siglongjmp must not keep the signal blocked.
-            action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-            sigemptyset(&action.sa_mask);
-            sigaction(signal, &action, &previous_action[signal]);
-        }
+        for (int signal : kSignals) install_handler(signal, handle, 0, previous_action[signal]);
     });
 }
 
@@ -121,13 +163,16 @@ class ActiveGuard {
 
 bool inside_kernel() { return active_guard != nullptr; }
 
-bool run_guarded(void (*body)(void*), void* argument, Fault& fault) {
+bool run_guarded(void (*body)(void*), void* argument, Fault& fault, CodeRange code,
+                 uint64_t serial) {
     TRILANE_CHECK(active_guard == nullptr, "a kernel was started inside a kernel");
     install_fault_handlers();
     static thread_local AlternateStack stack;
     stack.touch();
     Guard guard;
     guard.fault = &fault;
+    guard.code = code;
+    guard.serial = serial;
     if (sigsetjmp(guard.way_out, 0) != 0) {
         fault.signal = guard.signal;
         fault.address = guard.address;

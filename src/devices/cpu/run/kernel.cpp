@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "core/error.h"
+#include "core/interrupt.h"
 #include "devices/cpu/run/fault.h"
 #include "devices/cpu/run/pool.h"
 #include "devices/cpu/run/worker.h"
@@ -95,6 +96,23 @@ void PrintBuffer::flush(const std::function<void(std::string_view)>& print) {
     if (print) print(text);
 }
 
+bool LaunchQueue::add(uint64_t block, QueuedLaunch launch) {
+    std::lock_guard lock(mutex_);
+    if (parts_.size() >= kLimit) return false;
+    parts_.emplace_back(block, std::move(launch));
+    return true;
+}
+
+std::vector<QueuedLaunch> LaunchQueue::take() {
+    std::lock_guard lock(mutex_);
+    std::stable_sort(parts_.begin(), parts_.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<QueuedLaunch> launches;
+    for (auto& part : parts_) launches.push_back(std::move(part.second));
+    parts_.clear();
+    return launches;
+}
+
 void LaunchState::fail(core::Error error) {
     std::lock_guard lock(failure_mutex);
     if (!failure) failure = std::move(error);
@@ -164,14 +182,17 @@ class Participant {
             Offer* offer;
         } call{this, &offer};
         Fault fault;
+        KnockHere knocks(launch_.wait);
         try {
             bool fine = run_guarded(
                 [](void* argument) {
                     auto* call = static_cast<Call*>(argument);
                     call->self->blocks(*call->offer);
                 },
-                &call, fault);
-            if (!fine) {
+                &call, fault, kernel_.code, launch_.wait);
+            if (!fine && fault.stopped) {
+                launch_.interrupt();
+            } else if (!fine) {
                 bool aborted = fault.signal == 0;
                 launch_.fail(aborted || running == nullptr
                                  ? core::Error(fault.code, fault.message)
@@ -228,13 +249,14 @@ class Participant {
         auto loop = reinterpret_cast<BlockFunction>(kernel_.entry);
         bool coroutine = kernel_.lowered.shape == BlockShape::Coroutine;
         if (coroutine) reserve_frames(block);
-        while (!launch_.failed.load(std::memory_order_relaxed)) {
+        while (!launch_.ended()) {
             uint64_t chunk = launch_.chunk.load(std::memory_order_relaxed);
             uint64_t first = launch_.next_block.fetch_add(chunk, std::memory_order_relaxed);
             if (first >= launch_.blocks) break;
             uint64_t last = std::min(first + chunk, launch_.blocks);
             place(block.context, first);
             for (uint64_t index = first; index < last; ++index) {
+                if (launch_.ended()) return;
                 if (coroutine)
                     run_alone(block);
                 else
@@ -252,7 +274,7 @@ class Participant {
     void run_alone(ResidentBlock& block) {
         block.run.start(kernel_, block.context, block.frames.reserve(0));
         while (block.run.run() != BlockRun::State::Done)
-            if (launch_.failed.load(std::memory_order_relaxed)) return;
+            if (launch_.ended()) return;
     }
 
     bool start_next(ResidentBlock& block) {
@@ -277,10 +299,10 @@ class Participant {
                            ? SIZE_MAX
                            : std::max(kLeastResidentBlocks, kResidentBytes / per_block);
         bool more = true;
-        for (size_t used = 0;;) {
+        for (size_t used = 0; !launch_.ended();) {
             bool moved = false;
             for (size_t i = 0; i < active.size();) {
-                if (launch_.failed.load(std::memory_order_relaxed)) return;
+                if (launch_.ended()) return;
                 ResidentBlock& block = *active[i];
                 running = &block.context;
                 if (block.run.run() == BlockRun::State::Done) {
@@ -387,11 +409,20 @@ class LaunchJob : public PoolJob {
 
 }  // namespace
 
+bool may_be_long(const LaunchState& launch) {
+    uint64_t known = launch.kernel->block_ns.load(std::memory_order_relaxed);
+    return known == 0 || known * launch.grid.count() > kWorthWakingNs;
+}
+
 void run_launch(LaunchState& launch) {
     launch.blocks = launch.grid.count();
     LaunchJob(launch).run();
     launch.prints.flush(launch.hooks != nullptr ? launch.hooks->print
                                                 : std::function<void(std::string_view)>());
+    if (launch.interrupted.load())
+        throw core::Interrupted(
+            fmt::format("{}: stopped by SIGINT: what it was to write is incomplete",
+                        launch.kernel->readable_name));
     if (launch.failed.load()) throw *launch.failure;
 }
 

@@ -14,14 +14,29 @@
 #include "core/error.h"
 #include "devices/cpu/lower/lower.h"
 #include "devices/cpu/run/block_context.h"
+#include "devices/cpu/run/fault.h"
+#include "devices/cpu/run/interrupt.h"
 
 namespace trilane::cpu {
+
+struct LoadedKernel;
+
+// Finds the kernel that a launch in device code names; nullptr if there is none.
+class KernelSource {
+  public:
+    virtual LoadedKernel* launched_kernel(std::string_view name) = 0;
+
+  protected:
+    ~KernelSource() = default;
+};
 
 // What a launch needs to know of a kernel; lives as long as the module.
 struct LoadedKernel {
     LoweredKernel lowered;
-    void* entry = nullptr;      // BlockFunction or StartFunction
-    std::string readable_name;  // demangled, for messages
+    void* entry = nullptr;           // BlockFunction or StartFunction
+    CodeRange code;                  // of the module
+    KernelSource* source = nullptr;  // the kernel's module, which outlives it
+    std::string readable_name;       // demangled, for messages
     size_t max_dynamic_shared = 49152;
     // Time of a block in earlier launches; 0: not known. Decides whether waking others is worth it.
     mutable std::atomic<uint64_t> block_ns{0};
@@ -45,6 +60,26 @@ class PrintBuffer {
     std::atomic<size_t> nbytes_{0};
 };
 
+// A grid that a kernel launched.
+struct QueuedLaunch {
+    std::string kernel;  // as the text names it
+    core::Dim3 grid, block;
+    size_t dynamic_shared = 0;
+    std::vector<std::vector<uint8_t>> arguments;  // bytes of each
+};
+
+// What the blocks of a grid launched, given out in the order of blocks, then of launches.
+class LaunchQueue {
+  public:
+    static constexpr size_t kLimit = size_t{1} << 20;
+    bool add(uint64_t block, QueuedLaunch launch);  // false: too many
+    std::vector<QueuedLaunch> take();
+
+  private:
+    std::mutex mutex_;
+    std::vector<std::pair<uint64_t, QueuedLaunch>> parts_;
+};
+
 // One launch in flight: shared by the threads that run it.
 struct LaunchState {
     const LoadedKernel* kernel = nullptr;
@@ -58,19 +93,35 @@ struct LaunchState {
     std::atomic<uint64_t> next_block{0};
     std::atomic<uint64_t> chunk{1};
     std::atomic<bool> failed{false};
+    std::atomic<bool> interrupted{false};
+    uint64_t wait = 0;                         // serial of the main thread's wait, or 0
     std::atomic<uint32_t> grid_generation{0};  // of the barrier of the whole grid
     std::atomic<uint64_t> grid_arrived{0};
     std::atomic<uint64_t> blocks_done{0};
     PrintBuffer prints;
+    LaunchQueue children;
 
     std::mutex failure_mutex;
     std::optional<core::Error> failure;  // the first one
     void fail(core::Error error);
+    void interrupt() {
+        interrupted.store(true);
+        failed.store(true);
+    }
+    // No further block need be started: a thread failed, or the launch was told to end.
+    bool ended() {
+        if (is_stopped(wait)) [[unlikely]]
+            interrupt();
+        return failed.load(std::memory_order_relaxed);
+    }
 };
 
-// Runs all blocks; returns when they are done. KernelFault if the kernel died. Arguments of the
+// Runs all blocks; returns when they are done. KernelFault if the kernel died,
+// core::Interrupted if SIGINT ended it. Arguments of the
 // launch were checked by the caller. From any thread, several at a time.
 void run_launch(LaunchState& launch);
+// By earlier launches of the kernel, or because there was none.
+bool may_be_long(const LaunchState& launch);
 
 // The context of the block that runs on this thread; nullptr outside kernels.
 BlockContext* current_context();

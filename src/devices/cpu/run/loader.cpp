@@ -7,7 +7,9 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
 
 #include "core/error.h"
@@ -21,6 +23,51 @@ namespace {
 
 std::string text_of(Error error) { return toString(std::move(error)); }
 
+CodeRange code_of(jitlink::LinkGraph& graph) {
+    CodeRange range{UINTPTR_MAX, 0};
+    for (jitlink::Section& section : graph.sections()) {
+        if ((section.getMemProt() & orc::MemProt::Exec) == orc::MemProt::None) continue;
+        for (jitlink::Block* block : section.blocks()) {
+            uintptr_t begin = block->getAddress().getValue();
+            range.begin = std::min(range.begin, begin);
+            range.end = std::max(range.end, begin + block->getSize());
+        }
+    }
+    return range;
+}
+
+// Notes where the code of each library lies.
+class CodeRanges : public orc::ObjectLinkingLayer::Plugin {
+  public:
+    void expect(orc::JITDylib& library, CodeRange* range) {
+        std::lock_guard lock(mutex_);
+        ranges_[&library] = range;
+    }
+    void forget(orc::JITDylib& library) {
+        std::lock_guard lock(mutex_);
+        ranges_.erase(&library);
+    }
+    void modifyPassConfig(orc::MaterializationResponsibility& responsibility, jitlink::LinkGraph&,
+                          jitlink::PassConfiguration& passes) override {
+        std::lock_guard lock(mutex_);
+        auto found = ranges_.find(&responsibility.getTargetJITDylib());
+        if (found == ranges_.end()) return;
+        passes.PostAllocationPasses.push_back([range = found->second](jitlink::LinkGraph& graph) {
+            *range = code_of(graph);
+            return Error::success();
+        });
+    }
+    Error notifyFailed(orc::MaterializationResponsibility&) override { return Error::success(); }
+    Error notifyRemovingResources(orc::JITDylib&, orc::ResourceKey) override {
+        return Error::success();
+    }
+    void notifyTransferringResources(orc::JITDylib&, orc::ResourceKey, orc::ResourceKey) override {}
+
+  private:
+    std::mutex mutex_;
+    std::map<orc::JITDylib*, CodeRange*> ranges_;
+};
+
 // Never destroyed: kernels may be unloaded as late as the process ends.
 class Linker {
   public:
@@ -31,6 +78,7 @@ class Linker {
 
     orc::ExecutionSession& session() { return *session_; }
     orc::ObjectLinkingLayer& layer() { return *layer_; }
+    CodeRanges& ranges() { return *ranges_; }
 
     orc::JITDylib& make_library() {
         orc::JITDylib& library =
@@ -57,6 +105,8 @@ class Linker {
         auto memory = jitlink::InProcessMemoryManager::Create();
         TRILANE_CHECK(bool(memory), "no memory for code: {}", text_of(memory.takeError()));
         layer_ = std::make_unique<orc::ObjectLinkingLayer>(*session_, std::move(*memory));
+        ranges_ = std::make_shared<CodeRanges>();
+        layer_->addPlugin(ranges_);
         runtime_ = &session_->createBareJITDylib("runtime");
         orc::SymbolMap symbols;
         for (const RuntimeSymbol& symbol : runtime_symbols())
@@ -68,6 +118,7 @@ class Linker {
 
     std::unique_ptr<orc::ExecutionSession> session_;
     std::unique_ptr<orc::ObjectLinkingLayer> layer_;
+    std::shared_ptr<CodeRanges> ranges_;
     orc::JITDylib* runtime_ = nullptr;
     std::atomic<uint64_t> count_{0};
     std::mutex mutex_;
@@ -78,6 +129,7 @@ class Linker {
 
 struct LoadedObject::Impl {
     orc::JITDylib* library = nullptr;
+    CodeRange code;
 };
 
 LoadedObject::LoadedObject(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -86,6 +138,7 @@ std::unique_ptr<LoadedObject> LoadedObject::load(std::string_view object) {
     Linker& linker = Linker::get();
     auto impl = std::make_unique<Impl>();
     impl->library = &linker.make_library();
+    linker.ranges().expect(*impl->library, &impl->code);
     std::unique_ptr<LoadedObject> loaded(new LoadedObject(std::move(impl)));
     auto buffer =
         MemoryBuffer::getMemBufferCopy(StringRef(object.data(), object.size()), "kernels");
@@ -97,9 +150,12 @@ std::unique_ptr<LoadedObject> LoadedObject::load(std::string_view object) {
 
 LoadedObject::~LoadedObject() {
     Linker& linker = Linker::get();
+    linker.ranges().forget(*impl_->library);
     if (Error error = linker.session().removeJITDylib(*impl_->library))
         core::report_cleanup_failure("unload of kernels", text_of(std::move(error)).c_str());
 }
+
+CodeRange LoadedObject::code() const { return impl_->code; }
 
 void* LoadedObject::address(std::string_view symbol) {
     Linker& linker = Linker::get();

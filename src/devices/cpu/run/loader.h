@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "devices/cpu/run/fault.h"
+
 namespace trilane::cpu {
 
 class LoadedObject {
@@ -14,6 +16,8 @@ class LoadedObject {
     ~LoadedObject();  // frees the code and its data
     // Address of a symbol of the object; nullptr if there is none.
     void* address(std::string_view symbol);
+    // All its code. Known from the first address() on.
+    CodeRange code() const;
 
   private:
     struct Impl;

@@ -9,6 +9,7 @@
 
 #include "core/env.h"
 #include "core/error.h"
+#include "devices/cpu/run/fault.h"
 
 namespace trilane::cpu {
 
@@ -58,7 +59,7 @@ void ThreadPool::start_workers() {
 void ThreadPool::work() {
     sigset_t all;
     sigfillset(&all);
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, signal);
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, kKnockSignal}) sigdelset(&all, signal);
     pthread_sigmask(SIG_BLOCK, &all, nullptr);
     std::unique_lock lock(mutex_);
     while (true) {

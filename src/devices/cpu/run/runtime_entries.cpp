@@ -92,6 +92,27 @@ void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
     abort_kernel(core::FaultCode::Assert, assert_text(message, file, line, function));
 }
 
+void trilane_rt_launch(const char* kernel, const uint32_t* shape, uint64_t shared,
+                       void* const* arguments, const uint32_t* sizes, uint32_t count) {
+    const BlockContext& context = *current_context();
+    QueuedLaunch queued;
+    queued.kernel = kernel;
+    queued.grid = {shape[0], shape[1], shape[2]};
+    queued.block = {shape[3], shape[4], shape[5]};
+    queued.dynamic_shared = shared;
+    for (uint32_t i = 0; i < count; ++i) {
+        auto* bytes = static_cast<const uint8_t*>(arguments[i]);
+        queued.arguments.emplace_back(bytes, bytes + sizes[i]);
+    }
+    LaunchState& launch = *context.launch;
+    if (!launch.children.add(linear_block(context), std::move(queued)))
+        abort_kernel(core::FaultCode::LaunchFailure,
+                     fmt::format("{}: {} launches a kernel beyond the limit of {} that one grid "
+                                 "may launch",
+                                 launch.kernel->readable_name, describe_place(context),
+                                 LaunchQueue::kLimit));
+}
+
 void* trilane_rt_malloc(uint64_t nbytes) {
     if (nbytes == 0) return nullptr;
     void* address = std::aligned_alloc(16, (nbytes + 15) / 16 * 16);

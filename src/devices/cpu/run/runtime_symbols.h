@@ -33,6 +33,9 @@ void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
                            const char* function, uint64_t char_bytes);
 void* trilane_rt_malloc(uint64_t nbytes);
 void trilane_rt_free(void* address);
+// Queues a grid that starts when the running grid has ended. `shape`: grid, block.
+void trilane_rt_launch(const char* kernel, const uint32_t* shape, uint64_t shared,
+                       void* const* arguments, const uint32_t* sizes, uint32_t count);
 }
 
 }  // namespace trilane::cpu

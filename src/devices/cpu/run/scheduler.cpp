@@ -303,6 +303,7 @@ bool BlockRun::wake_yielded() {
 BlockRun::State BlockRun::run() {
     wake_yielded();
     while (true) {
+        if (context_->launch->ended()) return State::Waiting;  // the caller looks, too
         bool progress = false;
         for (uint32_t w = 0; w < warps_; ++w)
             if ((warp_[w].runnable | warp_[w].standing) != 0)

@@ -65,18 +65,30 @@ _CODES = {
     "InvalidArgument": (1, "CUDA_ERROR_INVALID_VALUE"),
     "OutOfMemory": (2, "CUDA_ERROR_OUT_OF_MEMORY"),
     "NotFound": (500, "CUDA_ERROR_NOT_FOUND"),
-    "LaunchError": (719, "CUDA_ERROR_LAUNCH_FAILED"),
+    "LaunchError": (701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"),
     "DeviceError": (999, "CUDA_ERROR_UNKNOWN"),
 }
 
 
-def as_api_error(error: _core.TrilaneError) -> Exception:
-    """The exception that Numba's users catch for `error`; itself where they catch built-in ones."""
-    found = _CODES.get(error.kind)
+# The driver's functions in which a kind of error shows, whoever called.
+_PLACES = {"OutOfMemory": "cuMemAlloc", "LaunchError": "cuLaunchKernel"}
+
+
+def as_api_error(error: _core.TrilaneError, function: str = "") -> Exception:
+    """The exception that Numba's users catch for `error`; itself where they catch built-in ones.
+
+    `function` is the driver's function that the call stands for.
+    """
+    if isinstance(error, _core.KernelFaultError):
+        found = error.code, error.driver_name
+    else:
+        found = _CODES.get(error.kind)
     if found is None:
         return error
     code, name = found
-    return CudaAPIError(code, f"Call results in {name}: {error}")
+    place = _PLACES.get(error.kind, function)
+    call = f"Call to {place}" if place else "Call"
+    return CudaAPIError(code, f"{call} results in {name}: {error.message}")
 
 
 @contextlib.contextmanager

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar
 
 __all__ = [
@@ -65,7 +65,7 @@ class LinkableCode:
         RuntimeError
             The suffix is none of code.
         """
-        suffix = Path(path).suffix.lstrip(".")
+        suffix = os.path.splitext(path)[1].lstrip(".")
         made = _BY_SUFFIX.get(suffix)
         if made is None:
             what = f"extension .{suffix}" if suffix else "no extension"
@@ -74,14 +74,15 @@ class LinkableCode:
                 f"Don't know how to link file with {what}: {path}; known are {known}"
             )
         text = suffix in ("cu", "ptx")
-        return made(Path(path).read_text() if text else Path(path).read_bytes(), name=path)
+        with open(path, "r" if text else "rb") as file:
+            return made(file.read(), name=path)
 
     @staticmethod
     def from_path_or_obj(path_or_obj: Any) -> LinkableCode:
         """`path_or_obj` itself, or the code of that file."""
         if isinstance(path_or_obj, LinkableCode):
             return path_or_obj
-        if isinstance(path_or_obj, (str, Path)):
+        if isinstance(path_or_obj, (str, os.PathLike)):
             return LinkableCode.from_path(str(path_or_obj))
         raise TypeError(
             f"Expected path to file or a LinkableCode object, got {type(path_or_obj).__name__}"

@@ -1,0 +1,1 @@
+"""The names of PyCUDA's helper package that other packages import."""

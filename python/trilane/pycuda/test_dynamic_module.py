@@ -1,0 +1,79 @@
+"""Kernels that launch kernels, and modules of several sources."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import trilane.pycuda.autoinit  # noqa: F401
+import trilane.pycuda.driver as cuda
+from trilane.pycuda.compiler import (
+    DEFAULT_NVCC_FLAGS,
+    DynamicModule,
+    DynamicSourceModule,
+    SourceModule,
+)
+
+PARENT = """
+extern __global__ void fill(int *out, int value);
+__global__ void start(int *out) { fill<<<1, 4>>>(out, 7); }
+"""
+CHILD = "__global__ void fill(int *out, int value) { out[threadIdx.x] = value + threadIdx.x; }"
+
+
+def filled(function):
+    out = np.zeros(4, np.int32)
+    function(cuda.Out(out), block=(1, 1, 1))
+    return out.tolist()
+
+
+def test_a_kernel_launches_a_kernel():
+    assert filled(DynamicSourceModule(CHILD + PARENT).get_function("start")) == [7, 8, 9, 10]
+
+
+def test_without_relocatable_code_the_error_says_what_is_missing():
+    with pytest.raises(cuda.CompileError, match="-rdc=true"):
+        SourceModule(CHILD + PARENT)
+
+
+@pytest.mark.parametrize("order", [(PARENT, CHILD), (CHILD, PARENT)])
+@pytest.mark.parametrize("no_extern_c", [False, True])
+def test_sources_are_linked_in_any_order(order, no_extern_c):
+    heard = []
+    module = DynamicModule(
+        no_extern_c=no_extern_c, message_handler=lambda *message: heard.append(message)
+    )
+    for source in order:
+        options = ["-rdc=true", "-lcudadevrt", *DEFAULT_NVCC_FLAGS]
+        assert module.add_source(source, nvcc_options=options) is module
+    assert module.add_stdlib("cudadevrt") is module
+    module.link()
+    assert filled(module.get_function("start")) == [7, 8, 9, 10]
+    assert [message[0] for message in heard] == [True]
+
+
+def test_errors_name_the_source():
+    module = DynamicModule().add_source("__global__ void a() {}", name="first.cu")
+    module.add_source("\n__global__ void b() { nothing(); }", name="second.cu")
+    with pytest.raises(cuda.CompileError, match="second.cu:2"):
+        module.link()
+
+
+def test_what_cannot_be_linked_is_refused():
+    with pytest.raises(cuda.LogicError, match="no source"):
+        DynamicModule().link()
+    module = DynamicModule().add_source("__global__ void a() {}", ["-DN=1"])
+    with pytest.raises(NotImplementedError, match="N=2"):
+        module.add_source("__global__ void b() {}", ["-DN=2"])
+    with pytest.raises(NotImplementedError, match="cublas_device"):
+        module.add_stdlib("cublas_device")
+    with pytest.raises(NotImplementedError, match="part.cubin"):
+        module.add_file("part.cubin", cuda.jit_input_type.CUBIN)
+    with pytest.raises(NotImplementedError, match="blob"):
+        module.add_data(b"", cuda.jit_input_type.PTX, "blob")
+
+
+def test_globals_of_a_linked_module():
+    module = DynamicModule().add_source("__constant__ int c[3];").add_source("__device__ float f;")
+    module.link()
+    assert [module.get_global(name)[1] for name in "cf"] == [12, 4]
