@@ -140,6 +140,10 @@ struct DeviceHooks {
     std::function<void(std::string_view)> print;  // text of kernels' printf, complete lines or not
     std::function<void(std::string_view)> log;    // one line for TRILANE_LOG
     std::function<void(const CheckReport&)> report;  // each new finding, as it is found
+    // Whether a SIGINT that came now should stop the kernel that the main thread waits for (true
+    // where the program's own handler would end what it does). Asked on a thread of the device's;
+    // may wait, for instance for the GIL. Not set: SIGINT is none of the device's business.
+    std::function<bool()> interrupt_stops;
 };
 
 class Device {

@@ -52,14 +52,20 @@ void check_shared(const Function& f, size_t dynamic, const DeviceProperties& dev
     const FunctionAttributes& a = f.info().attributes;
     const size_t most = std::max(device.shared_per_block, a.max_dynamic_shared_bytes);
     if (dynamic <= a.max_dynamic_shared_bytes && a.shared_bytes + dynamic <= most) return;
-    const bool may_opt_in = a.shared_bytes + dynamic <= device.shared_per_block_optin;
+    const size_t device_most = device.shared_per_block_optin;
+    const bool may_opt_in = a.shared_bytes + dynamic <= device_most;
     bad_configuration(
         f, fmt::format("too much shared memory: got {} bytes static and {} dynamic, expected at "
                        "most {} together: {}",
                        a.shared_bytes, dynamic, most,
-                       may_opt_in ? "raise the function's MAX_DYNAMIC_SHARED_SIZE_BYTES attribute"
-                                  : fmt::format("a block has {} bytes on this device",
-                                                device.shared_per_block_optin)));
+                       may_opt_in
+                           ? fmt::format("raise the function's MAX_DYNAMIC_SHARED_SIZE_BYTES "
+                                         "attribute, the device gives a block up to {}",
+                                         device_most)
+                           : fmt::format("the device gives a block {} at the very most, and that "
+                                         "only if the function's MAX_DYNAMIC_SHARED_SIZE_BYTES "
+                                         "attribute is raised",
+                                         device_most)));
 }
 
 void start(Function& f, const LaunchConfig& config, const StreamPtr& stream, void* const* arguments,

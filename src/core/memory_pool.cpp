@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/pool_bins.h"
+#include "core/size_text.h"
 
 namespace trilane::core {
 
@@ -44,19 +45,6 @@ struct Collector {
 Collector& collector() {
     static Collector* const instance = new Collector;  // never destroyed: used until the very end
     return *instance;
-}
-
-// Exact where that is short, for the figures of an error.
-std::string size_text(size_t nbytes) {
-    if (nbytes < 10 * 1024) return fmt::format("{} bytes", nbytes);
-    double value = static_cast<double>(nbytes);
-    const char* unit = "";
-    for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
-        if (value < 1024) break;
-        value /= 1024;
-        unit = next;
-    }
-    return fmt::format("{:.1f} {}", value, unit);
 }
 
 // A question to a driver costs about a microsecond: few of them in one allocation.
@@ -408,7 +396,7 @@ MemoryPool::Block MemoryPool::allocate(size_t nbytes, const Stream& stream) {
                 break;
             } catch (const Error& error) {
                 if (error.kind() != ErrorKind::OutOfMemory) throw;
-                why = error.message();
+                why = error.detail().empty() ? error.message() : error.detail();
             }
         }
         if (attempt == 2) throw_out_of_memory(nbytes, p.stats, p.limit, why);

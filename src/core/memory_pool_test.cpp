@@ -284,6 +284,20 @@ TEST_F(Pool, OutOfMemorySaysAllFigures) {
     EXPECT_EQ(allocate(a, 3000)->nbytes(), 3000u);  // and it goes on
 }
 
+TEST_F(Pool, OutOfMemoryIsSaidOnce) {
+    machine->capacity = 10000;
+    machine->out_of_memory_detail = "the device has 10000 bytes in all";
+    try {
+        allocate(a, 20000);
+        FAIL() << "no error";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.message(),
+                  "allocate: out of device memory: asked for 19.5 KiB; the pool holds 0 bytes (0 "
+                  "bytes used in 0 buffers, 0 bytes free but too small or in pieces): the device "
+                  "has 10000 bytes in all");
+    }
+}
+
 TEST_F(Pool, TheLimitCountsWhatIsHeld) {
     context->pool().set_limit(4096);
     EXPECT_EQ(context->pool().limit(), 4096u);

@@ -120,8 +120,10 @@ class FakeDevice final : public Device {
     DevicePtr allocate(size_t nbytes, RawStream) override {
         const Entry e(*m, "allocate");
         if (nbytes > m->capacity - m->used)
-            throw_error(ErrorKind::OutOfMemory, "fake device: {} bytes asked, {} free", nbytes,
-                        m->capacity - m->used);
+            throw_error_with_detail(
+                ErrorKind::OutOfMemory,
+                fmt::format("fake device: {} bytes asked, {} free", nbytes, m->capacity - m->used),
+                m->out_of_memory_detail);
         void* memory = std::aligned_alloc(512, (nbytes + 511) / 512 * 512);
         TRILANE_CHECK(memory != nullptr, "the host is out of memory");
         m->used += nbytes;

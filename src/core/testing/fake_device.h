@@ -50,6 +50,7 @@ struct FakeMachine {
 
     std::recursive_mutex mutex;
     size_t capacity = size_t{1} << 30;  // device memory, bytes
+    std::string out_of_memory_detail;   // of the error then
     size_t used = 0;
     bool hold = false;  // streams keep their work until finish() or a wait
     std::map<std::string, FakeKernel, std::less<>> kernels;   // by name
