@@ -82,27 +82,64 @@ def test_child_processes_find_the_aliases():
     assert run_program(code) == "True"
 
 
-def test_spawned_workers_find_the_aliases(tmp_path):
-    script = tmp_path / "spawning.py"
-    script.write_text(
-        textwrap.dedent("""
-        import multiprocessing
-        def work(n):
-            import cupy, trilane.cupy
-            return (cupy is trilane.cupy) and n
-        if __name__ == "__main__":
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                print(pool.map(work, [3, 4]))
-        """)
-    )
+_WORKERS = """
+import multiprocessing, sys
+import numpy as np
+def work(n):
+    import cupy, trilane.cupy
+    from numba import cuda
+    @cuda.jit
+    def double(a):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] *= 2
+    a = cupy.arange(n, dtype=np.float32)
+    double[1, 32](a)
+    return cupy is trilane.cupy, a
+if __name__ == "__main__":
+    if sys.argv[2] == "used":
+        import cupy
+        before = cupy.ones(1 << 20, dtype=np.float32) * 2
+        assert float(before.sum()) == 1 << 21
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+        for same, array in pool.map(work, [3, 4]):
+            print(same, array.tolist())
+"""
+
+
+@pytest.mark.parametrize("state", ["unused", "used"])
+@pytest.mark.parametrize("method", ["spawn", "fork", "forkserver"])
+def test_workers_of_multiprocessing_run_kernels_through_the_aliases(
+    tmp_path, method, state, device_kind
+):
+    # CUDA cannot be used on both sides of a fork.
+    device = "cpu" if (method, state) == ("fork", "used") else device_kind
+    script = tmp_path / "workers.py"
+    script.write_text(_WORKERS)
     done = subprocess.run(
-        [sys.executable, "-m", "trilane", "run", str(script)],
-        env=child_environment(),
+        [sys.executable, "-m", "trilane", "run", str(script), method, state],
+        env=child_environment(TRILANE_DEVICE=device),
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.stdout.strip() == "[3, 4]", done.stderr
+    expected = ["True [0.0, 2.0, 4.0]", "True [0.0, 2.0, 4.0, 6.0]"]
+    assert done.stdout.splitlines() == expected, done.stderr
+
+
+def test_programs_started_by_programs_find_the_aliases(tmp_path):
+    code = f"""
+        import os, subprocess, sys
+        inner = "import subprocess, sys; print(subprocess.run([sys.executable, '-c', " \
+            "'import pycuda.driver as d, trilane.pycuda.driver as t; print(d is t)'], " \
+            "capture_output=True, text=True).stdout.strip())"
+        os.chdir({str(tmp_path)!r})
+        print(subprocess.run([sys.executable, "-c", inner], capture_output=True, text=True).stdout)
+        with open("script.py", "w") as file:
+            file.write("from numba import cuda; print(cuda.__name__)")
+        print(subprocess.run([sys.executable, "script.py"], capture_output=True, text=True).stdout)
+    """
+    assert run_program(code).split() == ["True", "trilane.numba.cuda"]
 
 
 def test_a_genuine_numba_keeps_everything_but_cuda(tmp_path):

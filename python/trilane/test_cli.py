@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -75,3 +76,31 @@ def test_info_names_the_device_and_the_cache(tmp_path, device_kind):
     data = json.loads(command("info", "--json").stdout)
     assert data["trilane"] == trilane.__version__
     assert data["devices"][0]["type"] == device_kind
+    assert data["faces"]["numba"].startswith("numba-cuda ")
+    assert data["environment"].get("TRILANE_DEVICE") == os.environ.get("TRILANE_DEVICE")
+
+
+def test_info_tells_compilers_versions_and_the_cache_in_use(tmp_path):
+    cache = str(tmp_path / "cache")
+    source = "from trilane import _core; _core.Module.compile('__global__ void f() {}')"
+    assert command("run", "-c", source, TRILANE_CACHE_DIR=cache).returncode == 0
+    data = json.loads(command("info", "--json", TRILANE_CACHE_DIR=cache).stdout)
+    device = data["devices"][0]
+    assert device["compiler"] and device["name"]
+    assert {"memory", "compute capability", "multiprocessors", "code for"} <= set(device)
+    assert data["cache"]["files"] > 0 and data["cache"]["bytes"] > 0
+    assert "numpy" in data["packages"] and "glibc" in data["system"]
+
+
+def test_info_says_what_is_missing_and_how_to_get_it(tmp_path):
+    nowhere = {"TRILANE_CUDA_LIBRARY": str(tmp_path / "libcuda.so.1"), "TRILANE_DEVICE": "cuda"}
+    done = subprocess.run(
+        [sys.executable, "-m", "trilane", "info"],
+        env=child_environment(**nowhere),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stdout
+    told = done.stdout[done.stdout.index("Not available") :]
+    assert "cuda: " in told and "TRILANE_CUDA_LIBRARY" in told

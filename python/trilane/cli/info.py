@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import sys
 from typing import Any
@@ -25,6 +26,7 @@ _PACKAGES = (
 def collect_info() -> dict[str, Any]:
     """Everything that `trilane info` shows, as plain data; never raises for a missing device."""
     from trilane import __version__
+    from trilane._missing import peer_names
 
     info: dict[str, Any] = {
         "trilane": __version__,
@@ -32,6 +34,8 @@ def collect_info() -> dict[str, Any]:
         "system": f"{platform.system()} {platform.release()} {platform.machine()}, "
         f"glibc {platform.libc_ver()[1] or 'unknown'}",
         "packages": _package_versions(),
+        "faces": {face: peer_names(face)[0] for face in ("pycuda", "numba", "cupy")},
+        "environment": {k: v for k, v in sorted(os.environ.items()) if k.startswith("TRILANE_")},
         "devices": [],
         "missing": [],
     }
@@ -40,13 +44,30 @@ def collect_info() -> dict[str, Any]:
     except ImportError as error:
         info["missing"].append(f"the extension does not load: {error}")
         return info
-    info["cache"] = {"directory": _core.cache_directory(), "state": _core.cache_state()}
+    info["cache"] = {
+        "directory": _core.cache_directory(),
+        "state": _core.cache_state(),
+        **_cache_use(_core.cache_directory()),
+    }
     for kind, count, why_not in _core.device_types():
         if count == 0:
             info["missing"].append(f"{kind}: {why_not}")
     for index in range(_core.device_count()):
         info["devices"].append(_device(index))
     return info
+
+
+def _cache_use(directory: str) -> dict[str, int]:
+    """Files of the disk cache and their bytes."""
+    files = nbytes = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            try:
+                nbytes += os.path.getsize(os.path.join(folder, name))
+            except OSError:
+                continue
+            files += 1
+    return {"files": files, "bytes": nbytes}
 
 
 def _device(index: int) -> dict[str, Any]:
@@ -97,8 +118,12 @@ def _lines(info: dict[str, Any]) -> list[str]:
     lines += [f"  python    {info['python']}", f"  system    {info['system']}"]
     packages = ", ".join(f"{name} {version}" for name, version in info["packages"].items())
     lines.append(f"  packages  {packages}")
+    lines.append("  faces     as of " + ", ".join(info["faces"].values()))
     if "cache" in info:
-        lines.append(f"  cache     {info['cache']['directory']} ({info['cache']['state']})")
+        cache = info["cache"]
+        lines.append(f"  cache     {cache['directory']} ({cache['state']})")
+        lines.append(f"            {cache['files']} files, {cache['bytes'] / 2**20:.1f} MiB")
+    lines += [f"  set       {name}={value}" for name, value in info["environment"].items()]
     for device in info["devices"]:
         lines.append(f"Device {device['index']}")
         width = max(len(key) for key in device)
