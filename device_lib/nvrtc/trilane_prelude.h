@@ -3,6 +3,7 @@
 // that uses one of them (devices/cuda/compile_inputs.cpp decides), and by our own headers.
 #pragma once
 
+#define TRILANE_HAS_MOVE 1
 #define TRILANE_D __device__ __forceinline__
 #define TRILANE_HD __host__ __device__ __forceinline__
 #define TRILANE_HD_CALL __host__ __device__ inline

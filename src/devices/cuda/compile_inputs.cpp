@@ -195,8 +195,6 @@ CompileInputs find_inputs(const core::Program& program,
         out.options.push_back("--pre-include=" + std::string(kPrelude));
         if (own_integers) out.options.push_back("-DTRILANE_OWN_INTEGERS");
     }
-    if (walk.seen.contains("header utility"))  // which has its own
-        out.options.push_back("--builtin-move-forward=false");
     if (walk.seen.contains("header " + std::string(kBuiltins)))
         out.options.push_back("--pre-include=" + std::string(kBuiltins));
     return std::move(out);
