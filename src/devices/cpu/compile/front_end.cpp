@@ -181,6 +181,7 @@ std::vector<std::string> flags_of(const core::Program& program, const ParsedOpti
     if (!program.headers.empty()) flags.insert(flags.end(), {"-I", kUserDir});
     for (const std::string& dir : options.include_dirs) flags.insert(flags.end(), {"-I", dir});
     flags.insert(flags.end(), {"-internal-isystem", kIncludeDir});
+    if (options.relocatable) flags.insert(flags.end(), {"-include", "cuda_device_runtime_api.h"});
     for (const std::string& file : options.forced_includes)
         flags.insert(flags.end(), {"-include", file});
     if (has_pch) flags.insert(flags.end(), {"-include-pch", kPchPath});
@@ -199,6 +200,10 @@ constexpr Hint kHints[] = {
     {"error: reference to __global__ function",
      "note: a kernel that launches kernels (dynamic parallelism) must be compiled with "
      "-rdc=true\n"},
+    {"undeclared identifier 'cudaDeviceSynchronize'",
+     "note: a kernel cannot wait for the kernels that it launched (CUDA 12 dropped it): let a "
+     "kernel "
+     "launched after them go on\n"},
     {"file not found",
      "note: headers are looked for among those given with the program, below the -I directories, "
      "and in the device library\n"},

@@ -1,4 +1,5 @@
 // Kernels that launch kernels.
+#include <algorithm>
 #include <numeric>
 
 #include "devices/cpu/testing.h"
@@ -110,6 +111,84 @@ extern "C" __global__ void parent(int* p, int threads, int bytes) {
     EXPECT_EQ(value, 0);
     launch(&value, 1, 0);
     EXPECT_EQ(value, 1);
+}
+
+TEST(DeviceLaunch, QuicksortWithStreamsOfItsOwn) {
+    Program program(R"(
+__global__ void sort(int* data, int left, int right) {
+    int *l = data + left, *r = data + right, pivot = data[(left + right) / 2];
+    while (l <= r) {
+        while (*l < pivot) ++l;
+        while (*r > pivot) --r;
+        if (l <= r) {
+            int held = *l;
+            *l++ = *r;
+            *r-- = held;
+        }
+    }
+    int last_low = r - data, first_high = l - data;
+    if (left < last_low) {
+        cudaStream_t stream;
+        cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+        sort<<<1, 1, 0, stream>>>(data, left, last_low);
+        cudaStreamDestroy(stream);
+    }
+    if (first_high < right) sort<<<1, 1, 0, cudaStreamFireAndForget>>>(data, first_high, right);
+}
+extern "C" __global__ void start(int* data, int n, int* error) {
+    sort<<<1, 1>>>(data, 0, n - 1);
+    *error = cudaGetLastError();
+})",
+                    kRelocatable);
+    std::vector<int> values(1000);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = int(i * 7919 % 1009);
+    std::vector<int> expected = values;
+    std::sort(expected.begin(), expected.end());
+    int error = -1;
+    program.launch("start", {1}, {1}, values.data(), int(values.size()), &error);
+    EXPECT_EQ(values, expected);
+    EXPECT_EQ(error, 0);
+}
+
+TEST(DeviceLaunch, MemoryFromAParentReachesItsChild) {
+    Program program(R"(
+__global__ void finish(int* part, int n, int* out) {
+    int total = 0;
+    for (int i = 0; i < n; ++i) total += part[i];
+    *out = total;
+    cudaFree(part);
+}
+extern "C" __global__ void start(int n, int* out) {
+    int* part;
+    if (cudaMalloc(&part, n * sizeof(int)) != cudaSuccess) return;
+    for (int i = 0; i < n; ++i) part[i] = i;
+    finish<<<1, 1>>>(part, n, out);
+})",
+                    kRelocatable);
+    int out = 0;
+    program.launch("start", {1}, {1}, 100, &out);
+    EXPECT_EQ(out, 4950);
+}
+
+TEST(DeviceLaunch, HostFunctionsOfTheTextMayLaunchToo) {
+    Program program(R"(
+extern "C" __global__ void f(int* p) { *p = 3; }
+void start(int* p) { f<<<1, 1>>>(p); }
+)",
+                    kRelocatable);
+    int value = 0;
+    program.launch("f", {1}, {1}, &value);
+    EXPECT_EQ(value, 3);
+}
+
+TEST(DeviceLaunch, WaitingForChildrenIsRefusedWithAReason) {
+    std::string text = error_of([] {
+        Program(
+            "__global__ void c() {}\n__global__ void k() { c<<<1, 1>>>(); "
+            "cudaDeviceSynchronize(); }",
+            kRelocatable);
+    });
+    EXPECT_NE(text.find("cannot wait"), std::string::npos) << text;
 }
 
 TEST(DeviceLaunch, NeedsRelocatableCode) {
