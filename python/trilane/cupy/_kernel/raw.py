@@ -6,8 +6,11 @@ import numpy as np
 
 from trilane import _core
 from trilane._exchange import core_stream, shared_array
+from trilane.cupy._engine import ndarray
 from trilane.cupy.cuda._errors import CompileException, CUDADriverError, driver_error
 
+# Arguments that the core's launch takes as they are; of others `_raw_argument` makes such.
+_AS_THEY_ARE = (int, float, np.generic)
 # CUfunction_attribute numbers.
 _MAX_DYNAMIC_SHARED = 8
 _SHARED_CARVEOUT = 9
@@ -253,15 +256,19 @@ class RawKernel:
             The kernel died; its status says of what.
         """
         function = self._functions.get(_core.current_device_index()) or self._function()
-        if not isinstance(args, tuple):
+        if type(args) is not tuple:
             args = tuple(args)
+        for x in args:
+            if type(x) is not ndarray and not isinstance(x, _AS_THEY_ARE):
+                args = tuple([_raw_argument(x) for x in args])
+                break
         try:
             function.launch(
                 grid,
                 block,
-                tuple([_raw_argument(x) for x in args]),
+                args,
                 shared_mem,
-                core_stream(stream),
+                None if stream is None else core_stream(stream),
                 self._raw_module.enable_cooperative_groups,
             )
         except _core.InvalidArgumentError as error:
