@@ -1,6 +1,9 @@
 // The extension trilane._core: registers the devices and binds every topic. The only file that
 // names devices.
 #include <dlfcn.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -162,6 +165,24 @@ NB_MODULE(_core, m) {
 #ifdef TRILANE_TESTS
     nb::module_ testing = m.def_submodule("testing", "Hooks of the tests; not in releases.");
     bind_testing(testing);
+    testing.def(
+        "compile_cuda",
+        [](std::string source, std::vector<std::string> options,
+           std::vector<std::pair<std::string, std::string>> headers, std::vector<std::string> names,
+           std::string file_name, int arch) {
+            trilane::core::Program program;
+            program.source = std::move(source);
+            program.file_name = std::move(file_name);
+            program.options = std::move(options);
+            for (auto& [name, text] : headers)
+                program.headers.push_back({std::move(name), std::move(text)});
+            program.name_expressions = std::move(names);
+            nb::gil_scoped_release unlocked;
+            return trilane::cuda::compile_log(program, arch);
+        },
+        nb::arg("source"), nb::arg("options"), nb::arg("headers"), nb::arg("names"),
+        nb::arg("file_name"), nb::arg("arch"),
+        "What NVRTC says of a text as the cuda device gives it to it; needs no GPU.");
 #endif
     nb::module_::import_("atexit").attr("register")(nb::cpp_function(&synchronize_all));
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/disk_cache.h"
 #include "core/env.h"
 #include "core/error.h"
 
@@ -36,11 +37,14 @@ std::string json_list(const std::vector<std::string>& texts) {
     return result += "]";
 }
 
+// Programs share their headers: each text is kept once.
+std::string header_file(const Header& header) { return hash_hex(header.text) + ".h"; }
+
 std::string description(const Program& program) {
     std::string headers = "{";
     for (const Header& header : program.headers)
         headers += fmt::format("{}\n    {}: {}", headers.size() > 1 ? "," : "",
-                               json_string(header.name), json_string(header.text));
+                               json_string(header.name), json_string(header_file(header)));
     headers += "}";
     return fmt::format(
         "{{\n  \"file_name\": {},\n  \"options\": {},\n  \"name_expressions\": {},\n"
@@ -73,9 +77,10 @@ void dump_program(const Program& program, const std::string& key) {
     const std::filesystem::path base(*folder);
     std::error_code ignored;
     std::filesystem::create_directories(base, ignored);
-    if (write_file(base / (key + ".cu"), program.source) &&
-        write_file(base / (key + ".json"), description(program)))
-        return;
+    bool good = write_file(base / (key + ".cu"), program.source);
+    for (const Header& header : program.headers)
+        good = good && write_file(base / header_file(header), header.text);
+    if (good && write_file(base / (key + ".json"), description(program))) return;
     static std::atomic<bool> said{false};
     if (!said.exchange(true))
         std::fprintf(stderr, "TRILANE_DUMP: %s cannot be written\n", folder->c_str());

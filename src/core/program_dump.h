@@ -8,7 +8,8 @@
 
 namespace trilane::core {
 
-// Writes KEY.cu (the source) and KEY.json (file name, options, headers, name expressions) unless
+// Writes KEY.cu (the source), HASH.h (each header) and KEY.json (file name, options, name
+// expressions, and for each header's name the file with its text) unless
 // they are there; does nothing where TRILANE_DUMP is not set. Any thread, any process; a folder
 // that cannot be written is said once on stderr and is no error.
 void dump_program(const Program& program, const std::string& key);

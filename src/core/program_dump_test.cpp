@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "core/disk_cache.h"
 #include "core/env.h"
 
 namespace trilane::core {
@@ -43,14 +44,17 @@ TEST(ProgramDump, LeavesSourceAndDescription) {
     program.name_expressions = {"k<float>"};
     dump_program(program, "k1");
     EXPECT_EQ(read(folder.path / "k1.cu"), program.source);
+    const std::string header = hash_hex("int\tx;\n") + ".h";
+    EXPECT_EQ(read(folder.path / header), "int\tx;\n");
     EXPECT_EQ(read(folder.path / "k1.json"),
               "{\n  \"file_name\": \"kernel.cu\",\n"
               "  \"options\": [\"-DN=4\", \"-DS=\\\"a\\\\b\\\"\"],\n"
               "  \"name_expressions\": [\"k<float>\"],\n"
-              "  \"headers\": {\n    \"a.h\": \"int\\u0009x;\\u000a\"}\n}\n");
+              "  \"headers\": {\n    \"a.h\": \"" +
+                  header + "\"}\n}\n");
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path),
                             std::filesystem::directory_iterator()),
-              2)
+              3)
         << "no half-written files stay";
 }
 

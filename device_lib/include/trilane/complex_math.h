@@ -10,12 +10,13 @@ namespace trilane {
 namespace detail {
 template <class T> struct float_limits;
 template <> struct float_limits<float> {
-    static constexpr float big = 0x1p60f;          // beyond: 1 + z is z, z^2 may overflow
+    // Hexadecimal literals need C++17 in NVRTC. Beyond 2^60: 1 + z is z, z^2 may overflow.
+    static constexpr float big = 1152921504606846976.0f;
     static constexpr float exp_limit = 88.0f;      // below log(max)
     static constexpr float tanh_limit = 11.0f;     // tanh is 1 beyond
 };
 template <> struct float_limits<double> {
-    static constexpr double big = 0x1p500;
+    static constexpr double big = 3.273390607896142e150;  // 2^500
     static constexpr double exp_limit = 709.0;
     static constexpr double tanh_limit = 22.0;
 };

@@ -42,19 +42,21 @@ TRILANE_FN philox_counter philox(unsigned long long seed, unsigned long long str
     return philox4x32_10(c, (unsigned int)seed, (unsigned int)(seed >> 32));
 }
 
-// [0, 1): 24 and 53 random bits.
-TRILANE_FN float uniform_float(unsigned int bits) { return (float)(bits >> 8) * 0x1p-24f; }
+// [0, 1): 24 and 53 random bits. The factors are 2^-24 and 2^-53: hexadecimal literals need C++17.
+TRILANE_FN float uniform_float(unsigned int bits) {
+    return (float)(bits >> 8) * 5.9604644775390625e-8f;
+}
 TRILANE_FN double uniform_double(unsigned int low, unsigned int high) {
     unsigned long long bits = ((unsigned long long)high << 32) | low;
-    return (double)(bits >> 11) * 0x1p-53;
+    return (double)(bits >> 11) * 1.1102230246251565e-16;
 }
 // (0, 1]: for logarithms.
 TRILANE_FN float uniform_float_open(unsigned int bits) {
-    return (float)((bits >> 8) + 1u) * 0x1p-24f;
+    return (float)((bits >> 8) + 1u) * 5.9604644775390625e-8f;
 }
 TRILANE_FN double uniform_double_open(unsigned int low, unsigned int high) {
     unsigned long long bits = ((unsigned long long)high << 32) | low;
-    return (double)((bits >> 11) + 1ull) * 0x1p-53;
+    return (double)((bits >> 11) + 1ull) * 1.1102230246251565e-16;
 }
 
 // Box and Muller: two normal numbers from two words, or from four for doubles.

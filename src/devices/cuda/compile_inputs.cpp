@@ -167,11 +167,13 @@ bool is_served(std::string_view name) {
     for (const std::string_view folder : {"trilane", "cupy/", "pycuda-", "thrust/complex.h"})
         if (name.starts_with(folder)) return true;
     static constexpr std::string_view kStandard[] = {
-        "algorithm",  "array",    "cassert", "cfloat",   "climits",     "cmath",    "complex",
-        "cstdarg",    "cstddef",  "cstdint", "cstdio",   "cstdlib",     "cstring",  "ctime",
-        "functional", "limits",   "new",     "tuple",    "type_traits", "utility",  "assert.h",
-        "float.h",    "limits.h", "math.h",  "memory.h", "inttypes.h",  "stdarg.h", "stdbool.h",
-        "stddef.h",   "stdint.h", "stdio.h", "stdlib.h", "string.h",    "time.h",   "sys/types.h"};
+        "algorithm", "array", "cassert", "cfloat", "climits", "cmath", "complex", "cstdarg",
+        "cstddef", "cstdint", "cstdio", "cstdlib", "cstring", "ctime", "functional", "limits",
+        "new", "tuple", "type_traits", "utility", "assert.h", "float.h", "limits.h", "math.h",
+        "memory.h", "inttypes.h", "stdarg.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h",
+        "stdlib.h", "string.h", "time.h", "sys/types.h",
+        // The toolkit's declares functions of the host, which NVRTC refuses.
+        "cuda.h"};
     return std::find(std::begin(kStandard), std::end(kStandard), name) != std::end(kStandard);
 }
 

@@ -2,6 +2,7 @@
 #include "devices/cuda/entry.h"
 
 #include "core/error.h"
+#include "devices/cuda/compiler.h"
 #include "devices/cuda/device.h"
 
 namespace trilane::cuda {
@@ -30,6 +31,10 @@ core::DeviceFactory cuda_factory(const core::DeviceHooks& hooks) {
         return std::make_unique<CudaDevice>(driver_table(), ordinal, hooks);
     };
     return factory;
+}
+
+std::string compile_log(const core::Program& program, int arch) {
+    return Compiler(13, arch).compile(program).log;
 }
 
 }  // namespace trilane::cuda

@@ -1,6 +1,9 @@
 // The cuda device as the extension sees it.
 #pragma once
 
+#include <string>
+
+#include "core/program.h"
 #include "core/registry.h"
 
 namespace trilane::cuda {
@@ -8,5 +11,9 @@ namespace trilane::cuda {
 // Counts and makes cuda devices. `hooks` outlives them. Without a driver the count is 0, and why
 // says what to install.
 core::DeviceFactory cuda_factory(const core::DeviceHooks& hooks);
+
+// What NVRTC says of a program that it compiles as a device of architecture `arch` (90: sm_90)
+// would have it; CompileError if it refuses. Needs NVRTC 13, no GPU and no driver. For tests.
+std::string compile_log(const core::Program& program, int arch);
 
 }  // namespace trilane::cuda

@@ -1,0 +1,65 @@
+"""NVRTC takes the headers that the cuda device gives it, and the kernel cases of tests/kernels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.kernels.all_cases import CASES
+from tests.parity.texts import ARCHITECTURES, Text, complaint, why_not
+
+pytestmark = pytest.mark.skipif(
+    why_not() is not None, reason=f"pip install -r requirements-parity.txt: {why_not()}"
+)
+DEVICE_LIB = Path(__file__).resolve().parents[2] / "device_lib"
+KERNEL = 'extern "C" __global__ void f(int* p) { p[0] = 1; }\n'
+# A header that exists to say what cannot be had.
+REFUSED = {"pycuda-helpers.hpp": "texture references"}
+# Of the cpu device alone: a part of our own files, and one that CCCL 3.0 has not.
+CPU_ONLY = {"cuda/std/detail_alias.h", "cuda/std/algorithm"}
+# Parts of cuRAND's that do not stand alone there.
+PARTS = {"curand_normal.h", "curand_uniform.h"}
+HEADERS = sorted(
+    path.relative_to(DEVICE_LIB / "include").as_posix()
+    for path in (DEVICE_LIB / "include").rglob("*")
+    if path.is_file()
+)
+# Words that an architecture knows from there on: CUDA's rule, which the cpu device does not check.
+SINCE = {"__reduce_": 80}
+
+
+@pytest.mark.parametrize("header", [h for h in HEADERS if h not in CPU_ONLY])
+def test_header(header):
+    whole = "#include <curand_kernel.h>\n" if header in PARTS else ""
+    text = Text("header", f"{whole}#include <{header}>\n#include <{header}>\n{KERNEL}")
+    said = complaint(text, 90)
+    if header in REFUSED:
+        assert said and REFUSED[header] in said
+    else:
+        assert said is None, said
+
+
+@pytest.mark.parametrize("standard", ["c++11", "c++14", "c++20"])
+@pytest.mark.parametrize(
+    "header", sorted(p.name for p in (DEVICE_LIB / "include" / "trilane").glob("*.h"))
+)
+def test_header_of_generated_kernels_in_every_language_version(header, standard):
+    text = Text("header", f"#include <trilane/{header}>\n{KERNEL}", [f"--std={standard}"])
+    assert complaint(text, 90) is None
+
+
+# Ten at a time: a test costs more than a compile.
+@pytest.mark.parametrize("start", range(0, len(CASES), 10), ids=lambda i: CASES[i].name)
+def test_kernel_cases(start):
+    failed = []
+    for number, case in enumerate(CASES[start : start + 10], start):
+        if "cuda" in case.refused:
+            continue
+        architecture = ARCHITECTURES[number % len(ARCHITECTURES)]
+        known = (since for word, since in SINCE.items() if word in case.source)
+        architecture = max([architecture, *known])
+        said = complaint(Text(case.name, case.source, list(case.options)), architecture)
+        if said is not None:
+            failed.append(f"{case.name} sm_{architecture}: {said}")
+    assert not failed, "\n".join(failed)
