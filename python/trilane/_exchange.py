@@ -238,6 +238,8 @@ def plain_array_function(self: Any, func: Any, types: Any, args: Any, kwargs: An
     return func._implementation(*args, **kwargs)
 
 
+# NumPy's functions that do no more than ask their argument.
+_ASKING = frozenset("transpose reshape ravel shape ndim size".split())
 # NumPy's functions that write into their first argument: a host copy of it would be lost.
 _WRITERS = frozenset("copyto place put putmask put_along_axis fill_diagonal".split())
 
@@ -256,7 +258,9 @@ def _is_other(kind: type, hook: str, own: Any) -> bool:
 
 
 def host_array_function(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """NumPy's function on host copies; the result is NumPy's."""
+    """NumPy's function on host copies; the result is NumPy's, but for views by the own methods."""
+    if func.__name__ in _ASKING:
+        return func._implementation(*args, **kwargs)
     if any(_is_other(kind, "__array_function__", host_array_function) for kind in types):
         return NotImplemented
     writes = kwargs.get("out") is not None or func.__name__ in _WRITERS

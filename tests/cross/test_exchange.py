@@ -239,6 +239,14 @@ def test_copies_of_reachable_arrays_are_ordinary_host_arrays():
     np.testing.assert_array_equal(managed, VALUES)
 
 
+def test_mapped_arrays_show_the_interface():
+    mapped = cuda.mapped_array(N, np.float32)
+    interface = mapped[4:].__cuda_array_interface__
+    assert interface["data"][0] == _core.resolve_memory(mapped)[0] + 16
+    assert interface["shape"] == (N - 4,)
+    assert not hasattr(mapped + 1, "__cuda_array_interface__")
+
+
 def test_an_address_is_the_same_for_all_faces():
     array = cp.asarray(VALUES)
     assert array.data.ptr == cuda.as_cuda_array(array).device_ctypes_pointer.value

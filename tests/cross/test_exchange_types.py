@@ -125,6 +125,10 @@ def test_numpy_takes_numbas_arrays_to_the_host():
         assert type(result) is type(expected)
         np.testing.assert_array_equal(result, expected)
     np.testing.assert_allclose(array, VALUES)
+    grid = np.transpose(np.reshape(array, (2, 4)))
+    assert type(grid) is DeviceNDArray and grid.ptr == array.ptr
+    np.testing.assert_array_equal(grid.copy_to_host(), VALUES.reshape(2, 4).T)
+    assert (np.shape(grid), np.ndim(grid), np.size(grid)) == ((4, 2), 2, 8)
     for refused in (
         lambda: np.copyto(array, VALUES),
         lambda: np.add(VALUES, 1, out=array),

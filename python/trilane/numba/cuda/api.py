@@ -102,6 +102,13 @@ class _MappedView(ReachableArray):
 
     __cuda_memory__ = True
 
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        shown = self.__trilane_array__()
+        if shown is None:
+            raise AttributeError("__cuda_array_interface__ (a copy in ordinary host memory)")
+        return as_cuda_array(shown).__cuda_array_interface__
+
 
 def _host_array(
     buffer: Any, address: int, shape: Any, dtype: Any, order: str, reach: Any = None
