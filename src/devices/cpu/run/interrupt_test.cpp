@@ -59,7 +59,10 @@ extern "C" __global__ void arithmetic(unsigned* p) {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, x = i;
     while (p[i % 64] != 1u) { x = x * 2654435761u | 2u; p[i % 64] = x; }
 }
-extern "C" __global__ void flag(volatile unsigned* p) { while (p[0] == 0) { } }
+extern "C" __global__ void flag(volatile unsigned* p) {
+    p[1] = 1;
+    while (p[0] == 0) { }
+}
 extern "C" __global__ void between_blocks(unsigned* p) {
     if (threadIdx.x == 0) while (atomicCAS(&p[0], 77u, 1u) != 77u) { }
 }
@@ -124,6 +127,7 @@ TEST(Interrupt, LaunchesOfOtherThreadsGoOn) {
     Program program(kEndless);
     std::vector<unsigned> data(64, 0);
     std::thread other([&] { program.launch("flag", {1}, {1}, data.data()); });
+    while (reinterpret_cast<volatile unsigned*>(data.data())[1] == 0) std::this_thread::yield();
     {
         Sender sender(1);
         // The main thread waits for the stream that the other one works on.
