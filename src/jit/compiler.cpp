@@ -274,8 +274,8 @@ void Compiler::run() {
             std::string code = returns ? " " + cast(value, result, *function_.body) : "";
             replace_all(out_, mark, fmt::format("return{};", code));
         }
-        replace_all(out_, kReturnNothing,
-                    returns ? fmt::format("return {}{{}};", type) : "return;");
+        // Braces alone: `long long{}` is no expression.
+        replace_all(out_, kReturnNothing, returns ? "return {};" : "return;");
         target_.text = text + out_ + "\n}\n";
         return;
     }

@@ -333,3 +333,25 @@ def test_a_recursion_that_counts_down_is_one_function():
     kernel[1, 1](out)
     assert out[0] == 300 * 301 // 2
     assert kernel.inspect_cuda()[next(iter(kernel.overloads))].count("static __device__") <= 4
+
+
+def test_a_device_function_of_integers_passes_on_what_another_raised():
+    @cuda.jit(device=True)
+    def inverse(x):
+        if x == 0:
+            raise ValueError("zero")
+        return 100 // x
+
+    @cuda.jit(device=True)
+    def shifted(x):
+        return inverse(x) + 1
+
+    @cuda.jit(debug=True, opt=False)
+    def kernel(x, out):
+        out[0] = shifted(x)
+
+    out = np.zeros(1, np.int64)
+    kernel[1, 1](4, out)
+    assert out[0] == 26
+    with pytest.raises(ValueError, match="zero"):
+        kernel[1, 1](0, out)
