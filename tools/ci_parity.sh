@@ -5,4 +5,4 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 .venv/bin/python -m pip install -q --disable-pip-version-check -r requirements-parity.txt
 .venv/bin/python -m pytest tests/parity
-.venv/bin/python -m tests.parity build/texts --seconds "${PARITY_SECONDS:-600}"
+.venv/bin/python -m tests.parity build/texts --seconds "${PARITY_SECONDS:-150}"
