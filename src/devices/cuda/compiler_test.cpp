@@ -12,6 +12,7 @@
 #include "devices/cuda/embedded_files.h"
 #include "devices/cuda/image_reader.h"
 #include "devices/cuda/kernel_signature.h"
+#include "devices/cuda/testing/watchdog.h"
 
 namespace trilane::cuda {
 namespace {
@@ -43,6 +44,9 @@ class CompilerTest : public ::testing::Test {
         return found;
     }
     std::unique_ptr<Compiler> compiler_;
+
+  private:
+    testing::Watchdog watchdog_;
 };
 
 constexpr const char* kNothing = "extern \"C\" __global__ void f(int *a) { a[0] = 1; }\n";

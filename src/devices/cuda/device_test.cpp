@@ -152,7 +152,7 @@ TEST_F(CudaDeviceTest, LargePageableCopiesGoThroughThePinnedRing) {
 }
 
 TEST_F(CudaDeviceTest, WithoutPinnedMemoryLargeCopiesGoPlainly) {
-    const size_t nbytes = size_t{3} << 20;
+    const size_t nbytes = size_t{7} << 20;
     std::vector<char> data(nbytes, 'x');
     const DevicePtr a = device->allocate(nbytes, 0);
     machine->fail_with = result::kOutOfMemory;

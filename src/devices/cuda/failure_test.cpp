@@ -122,7 +122,7 @@ void use_everything(core::Device& device) {
 
 void copy_much(core::Device& device) {
     Held held(device);
-    const size_t nbytes = (size_t{5} << 20) + 7;
+    const size_t nbytes = (size_t{7} << 20) + 7;
     std::vector<char> data(nbytes, 'y'), back(nbytes);
     const DevicePtr a = held.memory(device.allocate(nbytes, 0));
     device.copy(CopyKind::HostToDevice, a, reinterpret_cast<DevicePtr>(data.data()), nbytes, 0,

@@ -11,6 +11,7 @@
 #include "core/testing/scoped_variable.h"
 #include "devices/cuda/device.h"
 #include "devices/cuda/testing/fake_driver.h"
+#include "devices/cuda/testing/watchdog.h"
 
 namespace trilane::cuda::testing {
 
@@ -47,6 +48,7 @@ class FakeCuda : public ::testing::Test {
     FakeDriver* machine = nullptr;
 
   private:
+    Watchdog watchdog_;
     core::testing::ScopedVariable library_, nvrtc_;
 };
 
