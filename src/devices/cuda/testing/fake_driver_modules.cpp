@@ -84,6 +84,7 @@ Result fake_event_elapsed(float* ms, EventHandle start, EventHandle stop) {
 Result fake_load(ModuleHandle* module, const void* image, unsigned, JitOption* options,
                  void** values) {
     ENTER();
+    if (std::strncmp(static_cast<const char*>(image), ".version", 8) != 0) return r::kInvalidImage;
     const std::string text = static_cast<const char*>(image);
     if (text.find("broken") != std::string::npos) {
         for (int i = 0; i < 4; ++i)
