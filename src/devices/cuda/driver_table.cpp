@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "core/env.h"
 #include "core/error.h"
@@ -26,6 +27,7 @@ constexpr uint64_t kLegacyStream = 1;  // stream 0 is the default stream of all 
 struct State {
     std::mutex mutex;
     std::unique_ptr<DriverTable> table;
+    std::vector<std::unique_ptr<DriverTable>> retired;  // by reset_driver_for_tests()
     std::exception_ptr failure;
 };
 
@@ -175,7 +177,7 @@ bool driver_forked() noexcept { return forked.load(std::memory_order_relaxed); }
 void reset_driver_for_tests() {
     State& s = state();
     std::lock_guard lock(s.mutex);
-    if (s.table != nullptr) (void)s.table.release();  // a device may still hold it
+    if (s.table != nullptr) s.retired.push_back(std::move(s.table));  // a device may still hold it
     s.failure = nullptr;
 }
 
