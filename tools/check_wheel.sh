@@ -4,7 +4,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 rm -rf dist
-.venv/bin/python -m build --wheel --no-isolation --outdir dist >build/wheel.log 2>&1 ||
+# The compiler by the name that the tests' build calls it: the compiler cache tells names apart.
+CXX=${CXX:-c++} .venv/bin/python -m build --wheel --no-isolation --outdir dist >build/wheel.log 2>&1 ||
     { tail -n 40 build/wheel.log; exit 1; }
 wheel=$(ls dist/trilane-*.whl)
 echo "built $(basename "$wheel"), $(du -h "$wheel" | cut -f1)"
