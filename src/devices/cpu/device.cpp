@@ -34,6 +34,15 @@ CpuDevice::CpuDevice(int ordinal, const core::DeviceHooks* hooks)
     if (core::env_flag("TRILANE_CHECK")) enable_checks();
 }
 
+int CpuDevice::lanes_asked() {
+    const long long lanes = core::env_int("TRILANE_LANES", 0);
+    if (lanes == 0 || lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16 || lanes == 32)
+        return int(lanes);
+    throw_error(ErrorKind::InvalidArgument,
+                "TRILANE_LANES: got {}, expected 1, 4, 8, 16 or 32 (0: chosen for each kernel)",
+                lanes);
+}
+
 void CpuDevice::enable_checks() {
     check_ = true;
     AllocationTable::get().enable();
@@ -42,9 +51,10 @@ void CpuDevice::enable_checks() {
 CpuDevice::~CpuDevice() = default;
 
 std::string CpuDevice::compiler_id() {
-    return fmt::format("clang {} build={} cpu={} features={} image={} check={}",
+    return fmt::format("clang {} build={} cpu={} features={} image={} check={} "
+                       "lanes={}",
                        LLVM_VERSION_STRING, build_id(), host_cpu(), host_features(), kImageVersion,
-                       check_ ? 1 : 0);
+                       check_ ? 1 : 0, lanes_asked());
 }
 
 core::Image CpuDevice::compile(const core::Program& program) {
@@ -55,7 +65,7 @@ core::Image CpuDevice::compile(const core::Program& program) {
         image.lowered_names = front.lowered_names;
         image.log = front.log;
         for (const std::string& file : front.files) image.files[file];  // the cache hashes them
-        LoweredModule lowered = lower(std::move(front));
+        LoweredModule lowered = lower(std::move(front), lanes_asked());
         image.bytes = encode_module(lowered);
     });
     return image;

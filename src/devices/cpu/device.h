@@ -77,6 +77,8 @@ class CpuDevice : public core::Device {
     std::vector<core::CheckReport> take_check_reports() override;
     // As TRILANE_CHECK=1 does at creation: for programs compiled and memory noted from now on.
     void enable_checks();
+    // TRILANE_LANES, read at each compile. InvalidArgument if it is no number of lanes.
+    static int lanes_asked();
     std::vector<std::pair<std::string, std::string>> describe() override;
 
   private:

@@ -46,8 +46,8 @@ class Stopwatch {
 
 class Lowering {
   public:
-    explicit Lowering(FrontEndResult& front)
-        : front_(front), module_(*front.module), optimizer_(front.options.optimize) {}
+    Lowering(FrontEndResult& front, int lanes)
+        : front_(front), lanes_(lanes), module_(*front.module), optimizer_(front.options.optimize) {}
 
     LoweredModule run() {
         {
@@ -208,6 +208,7 @@ class Lowering {
     }
 
     FrontEndResult& front_;
+    int lanes_;
     Module& module_;
     Optimizer optimizer_;
     std::vector<Function*> outlined_;
@@ -223,11 +224,8 @@ LowerTimes last_lower_times() {
 }
 
 LoweredModule lower(FrontEndResult front_end, int lanes) {
-    if (lanes != 1)
-        core::throw_error(core::ErrorKind::NotSupported, "lower: {} lanes: only 1 is there so far",
-                          lanes);
     times = {};
-    LoweredModule module = Lowering(front_end).run();
+    LoweredModule module = Lowering(front_end, lanes).run();
     std::lock_guard lock(last_times_mutex);
     last_times = times;
     return module;

@@ -1,5 +1,5 @@
 // Kernel IR -> native object code in which each kernel is a block function: a function that runs
-// all threads of one block. The number of lanes W is a parameter of the lowering; today W = 1.
+// all threads of one block, W of them at a time.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ struct LoweredModule {
 };
 
 // Consumes the front end's module. CompileError for what cannot be run (it names the function).
-// `lanes` other than 1: NotSupported.
-LoweredModule lower(FrontEndResult front_end, int lanes = 1);
+// `lanes`: W, 1 to 32; 0 chooses it for each kernel. What cannot be run in lanes has W = 1.
+LoweredModule lower(FrontEndResult front_end, int lanes = 0);
 
 // Stages of one lower() call in nanoseconds. For benchmarks: of the last call that ended.
 struct LowerTimes {
