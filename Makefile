@@ -1,5 +1,5 @@
-# The loop: make, make test [T=name], make check, make asan, make tsan, make bench, make suite PEER=...
-.PHONY: all test check asan tsan bench suite format wheel
+# The loop: make, make test [T=name], make check, make asan, make tsan, make bench, make bench-cpu, make suite PEER=...
+.PHONY: all test check asan tsan bench bench-cpu suite format wheel
 
 PYTHON := .venv/bin/python
 
@@ -33,6 +33,12 @@ asan tsan:
 
 bench: all
 	$(PYTHON) bench/run.py
+
+# The cpu device beside hand-written C++; ARGS="--quick --only matmul" and others: see its main.cpp.
+bench-cpu: all
+	ninja -C build/dev cpu_lanes_bench
+	build/dev/src/devices/cpu/cpu_lanes_bench --threads 1 $(ARGS)
+	build/dev/src/devices/cpu/cpu_lanes_bench --threads 2 $(ARGS)
 
 suite: all
 	$(PYTHON) -m tests.suites.run $(PEER)
