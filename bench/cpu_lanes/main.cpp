@@ -13,7 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "core/error.h"
@@ -167,21 +167,57 @@ bool chosen(const Options& options, const std::string& name) {
 
 std::vector<Row> all_rows() {
     std::vector<Row> rows;
-    for (auto* part : {element_rows, matrix_rows, math_rows}) {
+    for (auto* part :
+         {element_rows, matrix_rows, reduction_rows, divergent_rows, image_rows, math_rows}) {
         for (Row& row : part()) rows.push_back(std::move(row));
     }
     return rows;
 }
 
+// Runs the rows of compile times, with a cache of their own on disk.
+std::vector<CompileRow> measure_compiles(Session& session, const Options& options) {
+    std::vector<CompileRow> rows = compile_rows(session, 2 * options.rounds + 1);
+    std::erase_if(rows, [&](const CompileRow& row) { return !chosen(options, row.name); });
+    for (const CompileRow& row : rows) {
+        const Times times{row.ms};
+        std::printf("%-34s %9.3f %9.3f %46s %4.0f ms  %s\n", row.name.c_str(), times.least(),
+                    times.median(), "at most", row.at_most,
+                    times.median() <= row.at_most ? "pass" : "above");
+    }
+    return rows;
+}
+
+// A folder for the disk cache of this run, gone at the end.
+class CacheFolder {
+  public:
+    CacheFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "cpu_lanes_XXXXXX").string();
+        if (mkdtemp(name.data()) == nullptr) return;
+        path_ = name;
+        setenv("TRILANE_CACHE_DIR", name.c_str(), 1);
+        unsetenv("TRILANE_CACHE");
+    }
+    ~CacheFolder() {
+        std::error_code ignored;
+        if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+    }
+    CacheFolder(const CacheFolder&) = delete;
+
+  private:
+    std::filesystem::path path_;
+};
+
 int run(const Options& options) {
     const std::vector<Row> rows = all_rows();
     if (options.list) {
         for (const Row& row : rows) std::printf("%s\n", row.name.c_str());
+        std::printf("%s\n%s\n", kNewKernel, kCachedKernel);
         return 0;
     }
     // Before anything reads them.
     setenv("TRILANE_CPU_THREADS", std::to_string(options.threads).c_str(), 1);
     setenv("TRILANE_LANES", std::to_string(options.lanes).c_str(), 1);
+    const CacheFolder folder;
     Session session(options.threads);
     std::printf("threads %d on both sides, lanes %s, %d rounds%s\nC++ by %s -O3 -march=native%s\n",
                 options.threads,
@@ -198,7 +234,10 @@ int run(const Options& options) {
         print(results.back());
         right &= results.back().right();
     }
-    if (!options.json.empty()) write_json(options, results, {});
+    std::vector<CompileRow> compiles;
+    if (chosen(options, kNewKernel) || chosen(options, kCachedKernel))
+        compiles = measure_compiles(session, options);
+    if (!options.json.empty()) write_json(options, results, compiles);
     if (!right) std::printf("WRONG RESULTS: see above\n");
     return right ? 0 : 1;
 }

@@ -36,6 +36,8 @@ std::vector<Row> divergent_rows();  // Mandelbrot, early exit, n-body, Black-Sch
 std::vector<Row> image_rows();      // stencil, transpose, bitonic sort
 
 // Times of compiling and of the disk cache, which have no C++ beside them.
+inline constexpr const char* kNewKernel = "new small kernel, warm process";
+inline constexpr const char* kCachedKernel = "small kernel from the disk cache";
 struct CompileRow {
     std::string name;
     std::vector<double> ms;
