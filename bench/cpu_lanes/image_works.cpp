@@ -83,7 +83,7 @@ void bitonic_sort(size_t n, const Step& step) {
         for (size_t j = k / 2; j > 0; j /= 2) step(j, k);
 }
 
-Work bitonic_work(Session& session, int shrink) {
+Work bitonic_work(Session& session, int shrink, bool vectors) {
     const size_t n = kPixels / size_t(shrink);
     auto data = std::make_shared<SortData>(session, n);
     Work work;
@@ -96,10 +96,10 @@ Work bitonic_work(Session& session, int shrink) {
             data->kernel.launch({unsigned(n) / 256}, {256}, data->ours.data(), int(j), int(k));
         });
     };
-    work.reference = [data, n, &team = session.team] {
+    work.reference = [data, n, vectors, &team = session.team] {
         bitonic_sort(n, [&](size_t j, size_t k) {
             team.run(n, 256, [&](size_t begin, size_t end) {
-                reference::bitonic_step(data->plain.data(), j, k, begin, end);
+                reference::bitonic_step(data->plain.data(), j, k, vectors, begin, end);
             });
         });
     };
@@ -116,7 +116,10 @@ Work bitonic_work(Session& session, int shrink) {
 std::vector<Row> image_rows() {
     return {{"5-point stencil 1024^2", 0.6, 0.9, stencil_work},
             {"transpose 1024^2, shared tiles", 0.6, 0.9, transpose_work},
-            {"bitonic sort of 2^20", 0.6, 0.9, bitonic_work}};
+            {"bitonic sort of 2^20", 0.6, 0.9,
+             [](Session& session, int shrink) { return bitonic_work(session, shrink, false); }},
+            {"bitonic sort, C++ with vectors", 0, 0,
+             [](Session& session, int shrink) { return bitonic_work(session, shrink, true); }}};
 }
 
 }  // namespace trilane::bench

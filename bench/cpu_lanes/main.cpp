@@ -118,7 +118,10 @@ void print(const Result& result) {
         return;
     }
     const double ratio = result.ratio();
-    const char* mark = ratio >= row.goal ? "goal" : ratio >= row.at_least ? "pass" : "below";
+    const char* mark = row.goal == 0           ? "-"
+                       : ratio >= row.goal     ? "goal"
+                       : ratio >= row.at_least ? "pass"
+                                               : "below";
     std::printf("%-34s %9.3f %9.3f %9.3f %9.3f %7.2f %8.2f %6.2f  %-5s  %.1e (%.0e)%s\n",
                 row.name.c_str(), result.trilane.least(), result.trilane.median(),
                 result.plain.least(), result.plain.median(), ratio, row.at_least, row.goal, mark,

@@ -83,14 +83,17 @@ void stencil(const float* __restrict in, float* __restrict out, size_t width, si
     }
 }
 
+// The kernel's algorithm: lines are read and written, never columns; the tile turns them.
 void transpose(const float* __restrict in, float* __restrict out, size_t n, size_t begin,
                size_t end) {
     constexpr size_t kTile = 32;
     for (size_t y = begin; y < end; y += kTile) {
         for (size_t x = 0; x < n; x += kTile) {
+            float tile[kTile][kTile + 1];
             for (size_t i = 0; i < kTile; ++i)
-                for (size_t j = 0; j < kTile; ++j)
-                    out[(y + i) * n + x + j] = in[(x + j) * n + y + i];
+                for (size_t j = 0; j < kTile; ++j) tile[i][j] = in[(x + i) * n + y + j];
+            for (size_t i = 0; i < kTile; ++i)
+                for (size_t j = 0; j < kTile; ++j) out[(y + i) * n + x + j] = tile[j][i];
         }
     }
 }
@@ -138,9 +141,36 @@ void exchange(float* __restrict left, float* __restrict right, size_t count, boo
     }
 }
 
+// Steps of less than 16 elements: with vectors, the partner is a shuffle away.
+using Floats = float __attribute__((vector_size(64), aligned(4)));
+using Ints = int __attribute__((vector_size(64)));
+
+template <int J>
+void vector_step(float* values, size_t k, size_t begin, size_t end) {
+    const Ints lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const Ints lower = (lane & J) == 0;
+    for (size_t i = begin; i < end; i += 16) {
+        auto& place = *reinterpret_cast<Floats*>(values + i);
+        const Floats a = place;
+        const Floats b =
+            __builtin_shufflevector(a, a, 0 ^ J, 1 ^ J, 2 ^ J, 3 ^ J, 4 ^ J, 5 ^ J, 6 ^ J, 7 ^ J,
+                                    8 ^ J, 9 ^ J, 10 ^ J, 11 ^ J, 12 ^ J, 13 ^ J, 14 ^ J, 15 ^ J);
+        const Ints ascending = ((lane + int(i)) & int(k)) == 0;
+        const Floats low = a < b ? a : b, high = a < b ? b : a;
+        place = (ascending == lower) ? low : high;
+    }
+}
+
 }  // namespace
 
-void bitonic_step(float* values, size_t j, size_t k, size_t begin, size_t end) {
+void bitonic_step(float* values, size_t j, size_t k, bool vectors, size_t begin, size_t end) {
+    if (j < 16 && vectors) {
+        auto* step = j == 8   ? vector_step<8>
+                     : j == 4 ? vector_step<4>
+                     : j == 2 ? vector_step<2>
+                              : vector_step<1>;
+        return step(values, k, begin, end);
+    }
     if (j < 16) {
         for (size_t i = begin; i < end; ++i) {
             const size_t other = i ^ j;

@@ -34,8 +34,9 @@ float sum(const float* x, size_t begin, size_t end);
 void block_scan(const float* x, float* y, size_t block, size_t begin, size_t end);  // of elements
 void histogram(const uint8_t* values, uint32_t* counts, size_t begin, size_t end);  // adds
 
-// Steps of a bitonic sort: pairs whose lower element is in [begin, end).
-void bitonic_step(float* values, size_t j, size_t k, size_t begin, size_t end);
+// A step of a bitonic sort: pairs whose lower element is in [begin, end), multiples of 16.
+// `vectors`: small steps are written with vectors, not as a plain loop.
+void bitonic_step(float* values, size_t j, size_t k, bool vectors, size_t begin, size_t end);
 
 // Plain C++ as one writes it for one element at a time.
 void mandelbrot(int* counts, int width, float x0, float y0, float step, int limit, size_t row_begin,

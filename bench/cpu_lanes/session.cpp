@@ -7,6 +7,20 @@
 
 namespace trilane::bench {
 
+namespace {
+
+// Whether `ready` became true while looking, which lasts as long as waking a thread does.
+template <typename Ready>
+bool soon(const Ready& ready) {
+    for (int i = 0; i < 2000; ++i) {
+        if (ready()) return true;
+        __builtin_ia32_pause();
+    }
+    return false;
+}
+
+}  // namespace
+
 Team::Team(int threads) : threads_(threads) {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
 }
@@ -31,21 +45,24 @@ void Team::run(size_t count, size_t grain, const Part& part) {
     }
     if (threads_ > 1) wake_.notify_all();
     run_part(0);
+    if (soon([&] { return running_ == 0; })) return;
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return running_ == 0; });
 }
 
 void Team::work(int index) {
     uint64_t seen = 0;
-    std::unique_lock lock(mutex_);
     while (true) {
+        soon([&] { return call_ != seen; });
+        std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return leaving_ || call_ != seen; });
         if (leaving_) return;
         seen = call_;
         lock.unlock();
         run_part(index);
-        lock.lock();
-        if (--running_ == 0) done_.notify_one();
+        if (--running_ > 0) continue;
+        lock.lock();  // not between the caller's look and its sleep
+        done_.notify_one();
     }
 }
 

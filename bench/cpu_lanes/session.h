@@ -1,6 +1,7 @@
 // What the rows of bench/cpu_lanes share: the device, buffers, launches, a team of C++ threads.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -14,7 +15,7 @@
 namespace trilane::bench {
 
 // Runs a function on parts of a range: the caller is one of the threads, the others wait between
-// calls. Parts begin at multiples of `grain`.
+// calls, awake for some microseconds and then asleep. Parts begin at multiples of `grain`.
 class Team {
   public:
     explicit Team(int threads);
@@ -31,8 +32,8 @@ class Team {
     int threads_;
     std::mutex mutex_;
     std::condition_variable wake_, done_;
-    uint64_t call_ = 0;
-    int running_ = 0;
+    std::atomic<uint64_t> call_ = 0;
+    std::atomic<int> running_ = 0;
     bool leaving_ = false;
     size_t count_ = 0, grain_ = 1;
     const Part* part_ = nullptr;

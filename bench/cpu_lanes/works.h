@@ -23,7 +23,7 @@ struct Work {
 
 struct Row {
     std::string name;
-    double at_least = 0, goal = 0;  // C++ time / Trilane time
+    double at_least = 0, goal = 0;  // C++ time / Trilane time; 0: no aim, to know
     // Compiles and allocates. `shrink`: for --quick, divides the work where it is long.
     std::function<Work(Session& session, int shrink)> make;
 };
