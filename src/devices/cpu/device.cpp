@@ -51,10 +51,11 @@ void CpuDevice::enable_checks() {
 CpuDevice::~CpuDevice() = default;
 
 std::string CpuDevice::compiler_id() {
-    return fmt::format("clang {} build={} cpu={} features={} image={} check={} "
-                       "lanes={}",
-                       LLVM_VERSION_STRING, build_id(), host_cpu(), host_features(), kImageVersion,
-                       check_ ? 1 : 0, lanes_asked());
+    return fmt::format(
+        "clang {} build={} cpu={} features={} image={} check={} "
+        "lanes={}",
+        LLVM_VERSION_STRING, build_id(), host_cpu(), host_features(), kImageVersion, check_ ? 1 : 0,
+        lanes_asked());
 }
 
 core::Image CpuDevice::compile(const core::Program& program) {

@@ -47,7 +47,10 @@ class Stopwatch {
 class Lowering {
   public:
     Lowering(FrontEndResult& front, int lanes)
-        : front_(front), lanes_(lanes), module_(*front.module), optimizer_(front.options.optimize) {}
+        : front_(front),
+          lanes_(lanes),
+          module_(*front.module),
+          optimizer_(front.options.optimize) {}
 
     LoweredModule run() {
         {
