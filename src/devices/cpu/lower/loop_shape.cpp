@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "devices/cpu/lower/prepare.h"
+#include "devices/cpu/lower/row_fold.h"
 #include "devices/cpu/run/block_context.h"
 
 namespace trilane::cpu {
@@ -162,6 +163,7 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     TRILANE_CHECK(result.isSuccess(), "{}: {}", symbol, result.getFailureReason());
     lower_registers(*function, &values);
     lower_shared(*function, layout, values.shared);
+    lowered.row_fold = find_row_fold(values, *x.index);
     lowered.narrow_axes = narrow_global_indices(*function, values);
     return function;
 }

@@ -134,6 +134,7 @@ class Lowering {
                 optimizer_.forget(*function);
                 function->eraseFromParent();
                 lowered.narrow_axes = 0;
+                lowered.row_fold = RowFold::None;
                 return false;
             }
             clamp_thread_loop(*function, optimizer_);

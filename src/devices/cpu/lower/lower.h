@@ -16,6 +16,13 @@ enum class BlockShape : int {
     Coroutine = 1,  // barriers, warp operations, or loops that wait: one coroutine per thread
 };
 
+// Whether blocks that follow one another along x may run as one: see lower/row_fold.h.
+enum class RowFold : int {
+    None = 0,
+    Any = 1,   // the kernel knows its index along x only
+    Even = 2,  // and how many threads there are along x: all blocks made so have the same size
+};
+
 // A place at which threads may stand still, for messages.
 struct SuspendSite {
     uint32_t kind = 0;  // Suspend of run/block_context.h
@@ -31,6 +38,7 @@ struct LoweredKernel {
     bool may_print = false;        // calls vprintf
     // Axes of which the code assumes grid * block < 2^31 (bit 0: x).
     uint32_t narrow_axes = 0;
+    RowFold row_fold = RowFold::None;
     size_t static_shared_bytes = 0;
     size_t dynamic_shared_align = 16;
     size_t frame_bytes = 0;  // of one thread's coroutine

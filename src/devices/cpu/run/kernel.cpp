@@ -162,11 +162,16 @@ core::Error error_of_signal(const LaunchState& launch, const BlockContext& conte
     const SignalMeaning meaning = meaning_of(fault.signal);
     // The machine does not tell addresses that no pointer can have.
     std::string at = fault.address != nullptr ? fmt::format(" at address {}", fault.address) : "";
+    std::string block = std::to_string(context.block_idx[0]);
+    if (context.block_dim[0] == launch.block.x && launch.fold > 1) {
+        const uint64_t first = uint64_t{context.block_idx[0]} * launch.fold;
+        block = fmt::format("{} to {}", first, first + launch.fold - 1);
+    }
     return {meaning.code,
             fmt::format("{}: {}{} in block ({},{},{}): set TRILANE_CHECK=1 to learn which thread "
                         "and source line",
-                        launch.kernel->readable_name, meaning.text, at, context.block_idx[0],
-                        context.block_idx[1], context.block_idx[2])};
+                        launch.kernel->readable_name, meaning.text, at, block, context.block_idx[1],
+                        context.block_idx[2])};
 }
 
 // One thread's part of a launch.
@@ -259,12 +264,26 @@ class Participant {
                 if (launch_.ended()) return;
                 if (coroutine)
                     run_alone(block);
+                else if (launch_.rest != 0 && block.context.block_idx[0] == launch_.grid.x - 1)
+                    run_rest(block.context, loop);
                 else
                     loop(&block.context);
                 advance(block.context);
             }
             offer();
         }
+    }
+
+    // What is left of a row, block by block as it was launched.
+    void run_rest(BlockContext& context, BlockFunction loop) {
+        const uint32_t first = (launch_.grid.x - 1) * launch_.fold;
+        context.block_dim[0] = launch_.block.x / launch_.fold;
+        for (uint32_t i = 0; i < launch_.rest && !launch_.ended(); ++i) {
+            context.block_idx[0] = first + i;
+            loop(&context);
+        }
+        context.block_dim[0] = launch_.block.x;
+        context.block_idx[0] = launch_.grid.x - 1;
     }
 
     void reserve_frames(ResidentBlock& block) {
@@ -367,7 +386,8 @@ class LaunchJob : public PoolJob {
         const LoadedKernel& kernel = *launch_.kernel;
         uint64_t known = kernel.block_ns.load(std::memory_order_relaxed);
         bool side_by_side = kernel.lowered.waits_on_blocks || kernel.lowered.grid_sync;
-        if (known == 0 || side_by_side || known * launch_.blocks > kWorthWakingNs) publish();
+        if (known == 0 || side_by_side || known * launch_.fold * launch_.blocks > kWorthWakingNs)
+            publish();
         uint64_t start = now_ns(), first = launch_.next_block.load();
         bool measured = false;
         Participant(launch_).run([&] {
@@ -376,7 +396,7 @@ class LaunchJob : public PoolJob {
             uint64_t elapsed = now_ns() - start;
             if (!measured) {
                 uint64_t mine = std::max<uint64_t>(1, std::min(done, launch_.chunk.load()));
-                kernel.block_ns.store(std::max<uint64_t>(1, elapsed / mine),
+                kernel.block_ns.store(std::max<uint64_t>(1, elapsed / mine / launch_.fold),
                                       std::memory_order_relaxed);
                 measured = true;
             }
@@ -409,12 +429,55 @@ class LaunchJob : public PoolJob {
 
 }  // namespace
 
+namespace {
+
+// Blocks along x that a wide block should be made of. Wide blocks walk memory in long runs and are
+// started seldom; there must be enough of them for the threads to share the work evenly.
+uint64_t fold_wanted(const LaunchState& launch) {
+    constexpr uint64_t kThreads = 4096, kStridedThreads = 32768, kCheapThreads = 16384;
+    const uint64_t grid = launch.grid.x, block = launch.block.x;
+    const uint64_t known = launch.kernel->block_ns.load(std::memory_order_relaxed);
+    // Stays on the caller's thread anyway.
+    if (known != 0 && known * launch.grid.count() <= kWorthWakingNs &&
+        grid * block <= kCheapThreads)
+        return grid;
+    const auto workers = uint64_t(ThreadPool::get().threads());
+    const uint64_t even = std::max<uint64_t>(1, grid / (8 * workers));
+    if (launch.kernel->lowered.row_fold == RowFold::Any) return std::min(even, kThreads / block);
+    // Each run of a strided loop is as long as a wide block.
+    return std::max(even, std::min(grid / workers, kStridedThreads / block));
+}
+
+void fold_rows(LaunchState& launch) {
+    const RowFold kind = launch.kernel->lowered.row_fold;
+    const uint64_t grid = launch.grid.x;
+    if (kind == RowFold::None || grid == 1 || launch.block.y * launch.block.z != 1 ||
+        grid * launch.block.x >= uint64_t{1} << 31)
+        return;
+    uint64_t fold = fold_wanted(launch);
+    if (kind == RowFold::Even && fold > 1) {
+        constexpr uint64_t kTries = 64;
+        uint64_t rows = (grid + fold - 1) / fold;
+        const uint64_t most = std::min(rows + kTries, grid);
+        while (rows < most && grid % rows != 0) ++rows;
+        fold = grid % rows == 0 ? grid / rows : 1;
+    }
+    if (fold < 2) return;
+    launch.fold = uint32_t(fold);
+    launch.rest = uint32_t(grid % fold);
+    launch.grid.x = uint32_t((grid + fold - 1) / fold);
+    launch.block.x *= uint32_t(fold);
+}
+
+}  // namespace
+
 bool may_be_long(const LaunchState& launch) {
     uint64_t known = launch.kernel->block_ns.load(std::memory_order_relaxed);
     return known == 0 || known * launch.grid.count() > kWorthWakingNs;
 }
 
 void run_launch(LaunchState& launch) {
+    fold_rows(launch);
     launch.blocks = launch.grid.count();
     LaunchJob(launch).run();
     launch.prints.flush(launch.hooks != nullptr ? launch.hooks->print

@@ -89,6 +89,9 @@ struct LaunchState {
     bool cooperative = false;
     const core::DeviceHooks* hooks = nullptr;
 
+    // Blocks along x that run as one: `grid` and `block` are those of such wide blocks, and the
+    // last of a row is made of `rest` blocks of the launch, or of `fold` if that is 0.
+    uint32_t fold = 1, rest = 0;
     uint64_t blocks = 0;
     std::atomic<uint64_t> next_block{0};
     std::atomic<uint64_t> chunk{1};
