@@ -9,6 +9,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "core/error.h"
+#include "devices/cpu/lanes/vectorize.h"
 #include "devices/cpu/lower/prepare.h"
 #include "devices/cpu/lower/row_fold.h"
 #include "devices/cpu/run/block_context.h"
@@ -149,11 +150,13 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     values.thread_idx[1] = y.index;
     values.thread_idx[2] = z.index;
     builder.SetInsertPoint(x.header);
-    if (kernel_needs_thread(kernel))
-        builder.CreateAlignedStore(
+    if (kernel_needs_thread(kernel)) {
+        StoreInst* store = builder.CreateAlignedStore(
             linear_thread(builder, values),
             context_field(builder, values.context, offsetof(BlockContext, thread_linear)),
             Align(4));
+        store->setMetadata(kThreadMark, MDNode::get(context, {}));
+    }
     CallInst* call = builder.CreateCall(&kernel, arguments);
     call->setAttributes(kernel.getAttributes().removeFnAttributes(context));
     function->setSubprogram(kernel.getSubprogram());

@@ -14,6 +14,7 @@
 
 #include "core/env.h"
 #include "core/error.h"
+#include "devices/cpu/lanes/vectorize.h"
 #include "devices/cpu/lower/coroutine_shape.h"
 #include "devices/cpu/lower/loop_shape.h"
 #include "devices/cpu/lower/passes.h"
@@ -139,11 +140,20 @@ class Lowering {
             }
             clamp_thread_loop(*function, optimizer_);
         }
+        if (unsigned lanes = chosen_lanes();
+            lanes > 1 && vectorize_thread_loop(*function, optimizer_, lanes)) {
+            optimizer_.simplify(*function);
+            optimizer_.optimize(*function);
+            optimizer_.tidy(*function);
+            return true;
+        }
         optimizer_.optimize(*function);
         mark_threads_independent(*function, optimizer_);
         optimizer_.vectorize(*function);
         return true;
     }
+
+    unsigned chosen_lanes() const { return lanes_ > 0 ? unsigned(lanes_) : preferred_lanes(); }
 
     void shape_as_coroutines(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
         Function* function = nullptr;

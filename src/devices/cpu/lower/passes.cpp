@@ -89,6 +89,12 @@ void Optimizer::optimize(Function& function) {
 void Optimizer::vectorize(Function& function) {
     FunctionPassManager passes;
     passes.addPass(LoopVectorizePass());
+    passes.run(function, functions_);
+    tidy(function);
+}
+
+void Optimizer::tidy(Function& function) {
+    FunctionPassManager passes;
     passes.addPass(combine());
     passes.addPass(SimplifyCFGPass());
     passes.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), /*UseMemorySSA=*/true));

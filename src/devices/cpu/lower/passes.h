@@ -20,6 +20,7 @@ class Optimizer {
     // After a shape is there: loops, then (with `vectorize`) LLVM's vectoriser, then cleaning.
     void optimize(llvm::Function& function);
     void vectorize(llvm::Function& function);
+    void tidy(llvm::Function& function);
     // Splits every coroutine of the module.
     void split_coroutines(llvm::Module& module);
     // Drops cached results after the IR was changed by hand.

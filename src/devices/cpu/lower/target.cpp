@@ -74,6 +74,20 @@ const std::string& host_features() {
     return features;
 }
 
+namespace {
+
+bool has_feature(const char* feature) {
+    return ("," + host_features() + ",").find(std::string(",+") + feature + ",") !=
+           std::string::npos;
+}
+
+}  // namespace
+
+unsigned preferred_lanes() {
+    if (has_feature("avx512f") || has_feature("avx2")) return 16;
+    return has_feature("fma") ? 8 : 4;
+}
+
 std::string host_model() {
     std::ifstream file("/proc/cpuinfo");
     std::string line;
@@ -138,6 +152,10 @@ void set_target(Module& module) {
         function.removeFnAttr("tune-cpu");
         function.addFnAttr("target-cpu", host_cpu());
         function.addFnAttr("target-features", host_features());
+        if (has_feature("avx512f")) {
+            function.addFnAttr("prefer-vector-width", "512");
+            function.addFnAttr("min-legal-vector-width", "512");
+        }
     }
 }
 

@@ -12,7 +12,9 @@ namespace trilane::cpu {
 
 const std::string& host_cpu();       // "znver4"
 const std::string& host_features();  // "+avx2,-sse4a,..."
-std::string host_model();            // "AMD EPYC 9xx5", for names shown to people
+// Lanes of 32-bit values that suit this machine.
+unsigned preferred_lanes();
+std::string host_model();  // "AMD EPYC 9xx5", for names shown to people
 // Of the calling thread until it ends.
 llvm::TargetMachine& target_machine();
 

@@ -1,0 +1,217 @@
+// Calls, and what only runs lane by lane.
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "devices/cpu/lanes/emitter.h"
+#include "devices/cpu/lanes/vectorize.h"
+#include "devices/cpu/lower/prepare.h"
+
+namespace trilane::cpu {
+
+using namespace llvm;
+
+namespace {
+
+void store_parts(IRBuilder<>& builder, Value* value, Value* place) {
+    builder.CreateStore(value, place);
+}
+
+// Lane `lane` of a vector, or of the vectors of a structure, that lies at `place`.
+Value* load_lane(IRBuilder<>& builder, Value* place, Type* type, Value* lane) {
+    if (auto* structure = dyn_cast<StructType>(type)) {
+        SmallVector<Type*, 4> parts;
+        SmallVector<Value*, 4> values;
+        for (unsigned i = 0; i < structure->getNumElements(); ++i) {
+            Value* part = builder.CreateStructGEP(structure, place, i);
+            values.push_back(load_lane(builder, part, structure->getElementType(i), lane));
+            parts.push_back(values.back()->getType());
+        }
+        Value* result = PoisonValue::get(StructType::get(builder.getContext(), parts));
+        for (unsigned i = 0; i < values.size(); ++i)
+            result = builder.CreateInsertValue(result, values[i], i);
+        return result;
+    }
+    Type* element = cast<VectorType>(type)->getElementType();
+    if (element->isIntegerTy(1)) return nullptr;
+    return builder.CreateLoad(element, builder.CreateGEP(element, place, lane));
+}
+
+void store_lane(IRBuilder<>& builder, Value* value, Value* place, Type* type, Value* lane) {
+    if (auto* structure = dyn_cast<StructType>(type)) {
+        for (unsigned i = 0; i < structure->getNumElements(); ++i)
+            store_lane(builder, builder.CreateExtractValue(value, i),
+                       builder.CreateStructGEP(structure, place, i), structure->getElementType(i),
+                       lane);
+        return;
+    }
+    Type* element = cast<VectorType>(type)->getElementType();
+    builder.CreateStore(value, builder.CreateGEP(element, place, lane));
+}
+
+// Vectors of bits have no address per lane: bytes in memory.
+Type* in_memory(Type* type) {
+    if (auto* structure = dyn_cast<StructType>(type)) {
+        SmallVector<Type*, 4> parts;
+        for (Type* part : structure->elements()) parts.push_back(in_memory(part));
+        return StructType::get(type->getContext(), parts);
+    }
+    auto* vector = cast<FixedVectorType>(type);
+    if (!vector->getElementType()->isIntegerTy(1)) return type;
+    return FixedVectorType::get(Type::getInt8Ty(type->getContext()), vector->getNumElements());
+}
+
+// Between a value and its form in memory, vectors or scalars.
+Value* converted(IRBuilder<>& builder, Value* value, Type* type) {
+    if (value->getType() == type) return value;
+    if (auto* structure = dyn_cast<StructType>(type)) {
+        Value* result = PoisonValue::get(type);
+        for (unsigned i = 0; i < structure->getNumElements(); ++i)
+            result = builder.CreateInsertValue(
+                result,
+                converted(builder, builder.CreateExtractValue(value, i),
+                          structure->getElementType(i)),
+                i);
+        return result;
+    }
+    if (type->getScalarType()->isIntegerTy(1))
+        return builder.CreateICmpNE(value, Constant::getNullValue(value->getType()));
+    return builder.CreateZExt(value, type);
+}
+
+Type* scalar_in_memory(Type* type) {
+    if (auto* structure = dyn_cast<StructType>(type)) {
+        SmallVector<Type*, 4> parts;
+        for (Type* part : structure->elements()) parts.push_back(scalar_in_memory(part));
+        return StructType::get(type->getContext(), parts);
+    }
+    return type->isIntegerTy(1) ? Type::getInt8Ty(type->getContext()) : type;
+}
+
+}  // namespace
+
+Value* LaneEmitter::for_each_lane(
+    ArrayRef<Value*> operands, Type* result,
+    const std::function<Value*(Value*, ArrayRef<Value*>)>& step) {
+    // Lanes are picked from memory: a vector register cannot be indexed.
+    SmallVector<Value*, 4> places(operands.size());
+    for (size_t i = 0; i < operands.size(); ++i) {
+        if (plan_.shape(operands[i]).is_uniform()) continue;
+        Value* lanes = vector(operands[i]);
+        Type* type = in_memory(lanes->getType());
+        IRBuilder<> entry(prologue_, prologue_->begin());
+        places[i] = entry.CreateAlloca(type, nullptr, "lanes");
+        store_parts(builder_, converted(builder_, lanes, type), places[i]);
+    }
+    Type* all = result->isVoidTy() ? nullptr : widened(result);
+    Value* results = nullptr;
+    if (all != nullptr) {
+        IRBuilder<> entry(prologue_, prologue_->begin());
+        results = entry.CreateAlloca(in_memory(all), nullptr, "results");
+        builder_.CreateStore(Constant::getNullValue(in_memory(all)), results);
+    }
+    // Uniform operands are asked for before the loop, where what they load is known to all.
+    SmallVector<Value*, 4> given(operands.size());
+    for (size_t i = 0; i < operands.size(); ++i)
+        if (places[i] == nullptr) given[i] = scalar(operands[i]);
+    BasicBlock* before = builder_.GetInsertBlock();
+    auto* loop = BasicBlock::Create(context_, "each", &vector_function_);
+    auto* after = BasicBlock::Create(context_, "all", &vector_function_);
+    Type* word = builder_.getInt64Ty();
+    Value* todo = builder_.CreateZExt(bits(mask_), word);
+    builder_.CreateBr(loop);
+    builder_.SetInsertPoint(loop);
+    PHINode* left = builder_.CreatePHI(word, 2);
+    left->addIncoming(todo, before);
+    Value* lane = builder_.CreateBinaryIntrinsic(Intrinsic::cttz, left, builder_.getTrue());
+    SmallVector<Value*, 4> own;
+    for (size_t i = 0; i < operands.size(); ++i) {
+        if (places[i] == nullptr) {
+            own.push_back(given[i]);
+            continue;
+        }
+        Type* type = cast<AllocaInst>(places[i])->getAllocatedType();
+        own.push_back(converted(builder_, load_lane(builder_, places[i], type, lane),
+                                operands[i]->getType()));
+    }
+    if (thread_base_ != nullptr) {
+        Value* base = builder_.CreateLoad(thread_base_->getAllocatedType(), thread_base_);
+        builder_.CreateAlignedStore(
+            builder_.CreateAdd(base, builder_.CreateTrunc(lane, base->getType())),
+            scalar(thread_place_), Align(4));
+    }
+    Value* made = step(lane, own);
+    if (results != nullptr)
+        store_lane(builder_, converted(builder_, made, scalar_in_memory(result)), results,
+                   in_memory(all), lane);
+    Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, ConstantInt::get(word, 1)));
+    left->addIncoming(rest, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpNE(rest, ConstantInt::get(word, 0)), loop, after);
+    builder_.SetInsertPoint(after);
+    if (results == nullptr) return nullptr;
+    return converted(builder_, builder_.CreateLoad(in_memory(all), results), all);
+}
+
+void LaneEmitter::emit_by_lane(Instruction& instruction) {
+    SmallVector<Value*, 4> operands;
+    SmallVector<unsigned, 4> numbers;
+    auto* call = dyn_cast<CallBase>(&instruction);
+    for (Use& operand : instruction.operands()) {
+        if (call != nullptr && call->isCallee(&operand) && isa<Constant>(operand)) continue;
+        if (isa<Constant>(operand) || isa<MetadataAsValue>(operand) || isa<InlineAsm>(operand))
+            continue;
+        operands.push_back(operand);
+        numbers.push_back(operand.getOperandNo());
+    }
+    Value* result =
+        for_each_lane(operands, instruction.getType(), [&](Value*, ArrayRef<Value*> own) {
+            Instruction* copy = instruction.clone();
+            for (size_t i = 0; i < own.size(); ++i) copy->setOperand(numbers[i], own[i]);
+            builder_.Insert(copy);
+            return copy;
+        });
+    if (result != nullptr) define(instruction, result);
+}
+
+void LaneEmitter::emit_intrinsic(IntrinsicInst& call) {
+    Intrinsic::ID id = call.getIntrinsicID();
+    SmallVector<Type*, 2> types;
+    if (isVectorIntrinsicWithOverloadTypeAtArg(id, -1)) types.push_back(widened(call.getType()));
+    SmallVector<Value*, 4> arguments;
+    for (unsigned i = 0; i < call.arg_size(); ++i) {
+        Value* argument = call.getArgOperand(i);
+        bool stays = isVectorIntrinsicWithScalarOpAtArg(id, i);
+        if (stays && !plan_.shape(argument).is_uniform()) return emit_by_lane(call);
+        arguments.push_back(stays ? scalar(argument) : vector(argument));
+        if (isVectorIntrinsicWithOverloadTypeAtArg(id, int(i)))
+            types.push_back(arguments.back()->getType());
+    }
+    Function* callee = Intrinsic::getDeclaration(scalar_function_.getParent(), id, types);
+    CallInst* result = builder_.CreateCall(callee, arguments);
+    if (isa<FPMathOperator>(call)) result->copyFastMathFlags(&call);
+    define(call, result);
+}
+
+void LaneEmitter::emit_call(CallBase& call) {
+    if (!isa<CallInst>(call)) refuse(call, "a call that may unwind");
+    auto* intrinsic = dyn_cast<IntrinsicInst>(&call);
+    if (intrinsic != nullptr && (intrinsic->isAssumeLikeIntrinsic() || intrinsic->isLifetimeStartOrEnd()) &&
+        call.getType()->isVoidTy())
+        return;
+    if (Function* callee = call.getCalledFunction()) {
+        if (auto form = suspend_of(*callee)) {
+            if (emit_warp_operation(call, *form)) return;
+            refuse(call, "a barrier or warp operation");
+        }
+    }
+    if (plan_.shape(&call).is_uniform() && !call.getType()->isVoidTy()) return emit_scalar(call);
+    if (intrinsic != nullptr && isTriviallyVectorizable(intrinsic->getIntrinsicID()) &&
+        is_floating_or_integer(call.getType()))
+        return emit_intrinsic(*intrinsic);
+    emit_by_lane(call);
+}
+
+bool LaneEmitter::is_floating_or_integer(Type* type) {
+    return type->isFloatingPointTy() || type->isIntegerTy();
+}
+
+}  // namespace trilane::cpu

@@ -1,0 +1,232 @@
+// Shapes of values: a fixed point over the function, from below.
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "devices/cpu/lanes/plan.h"
+#include "devices/cpu/lower/suspends.h"
+
+namespace trilane::cpu {
+
+using namespace llvm;
+
+LaneShape LanePlan::shape(const Value* value) const {
+    if (auto found = shapes_.find(value); found != shapes_.end()) return found->second;
+    return isa<Instruction>(value) ? LaneShape{} : LaneShape::uniform();
+}
+
+void LanePlan::find_shapes(const Argument& lane) {
+    shapes_[&lane] = LaneShape::affine(1, true, true);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (BasicBlock* block : order_) {
+            for (Instruction& instruction : *block) {
+                LaneShape& known = shapes_[&instruction];
+                // Down only: what once was found to differ stays so.
+                LaneShape found = join(shape_of(instruction), shapes_[&instruction]);
+                if (found == known) continue;
+                shapes_[&instruction] = found;
+                changed = true;
+            }
+        }
+    }
+}
+
+namespace {
+
+std::optional<int64_t> constant_of(const Value* value) {
+    auto* constant = dyn_cast<ConstantInt>(value);
+    if (constant == nullptr || constant->getBitWidth() > 64) return std::nullopt;
+    return constant->getSExtValue();
+}
+
+LaneShape sum(LaneShape a, LaneShape b, int64_t sign, bool nsw, bool nuw) {
+    int64_t stride = 0;
+    if (__builtin_mul_overflow(b.stride, sign, &stride) ||
+        __builtin_add_overflow(a.stride, stride, &stride))
+        return LaneShape::varying();
+    if (stride == 0) return LaneShape::uniform();
+    return LaneShape::affine(stride, a.exact_signed && b.exact_signed && nsw,
+                             a.exact_unsigned && b.exact_unsigned && nuw);
+}
+
+LaneShape scaled(LaneShape a, int64_t factor, bool nsw, bool nuw) {
+    int64_t stride = 0;
+    if (__builtin_mul_overflow(a.stride, factor, &stride)) return LaneShape::varying();
+    if (stride == 0) return LaneShape::uniform();
+    return LaneShape::affine(stride, a.exact_signed && nsw, a.exact_unsigned && nuw && factor > 0);
+}
+
+bool all_uniform(const Instruction& instruction, const LanePlan& plan) {
+    return all_of(instruction.operands(), [&](const Use& operand) {
+        return isa<BasicBlock>(operand) || plan.shape(operand).is_uniform();
+    });
+}
+
+bool any_unknown(const Instruction& instruction, const LanePlan& plan) {
+    return any_of(instruction.operands(),
+                  [&](const Use& operand) { return plan.shape(operand).is_unknown(); });
+}
+
+}  // namespace
+
+LaneShape LanePlan::shape_of_binary(const BinaryOperator& operation) const {
+    LaneShape a = shape(operation.getOperand(0)), b = shape(operation.getOperand(1));
+    if (!a.has_base() || !b.has_base()) return LaneShape::varying();
+    auto* wrapping = dyn_cast<OverflowingBinaryOperator>(&operation);
+    bool nsw = wrapping != nullptr && wrapping->hasNoSignedWrap();
+    bool nuw = wrapping != nullptr && wrapping->hasNoUnsignedWrap();
+    switch (operation.getOpcode()) {
+        case Instruction::Add:
+            return sum(a, b, 1, nsw, nuw);
+        case Instruction::Sub:
+            return sum(a, b, -1, nsw, nuw);
+        case Instruction::Or:
+            if (cast<PossiblyDisjointInst>(operation).isDisjoint()) return sum(a, b, 1, true, true);
+            return LaneShape::varying();
+        case Instruction::Mul:
+            if (auto factor = constant_of(operation.getOperand(1)))
+                return scaled(a, *factor, nsw, nuw);
+            return LaneShape::varying();
+        case Instruction::Shl:
+            if (auto by = constant_of(operation.getOperand(1)); by && *by >= 0 && *by < 62)
+                return scaled(a, int64_t{1} << *by, nsw, nuw);
+            return LaneShape::varying();
+        default:
+            return LaneShape::varying();
+    }
+}
+
+LaneShape LanePlan::shape_of_cast(const CastInst& cast) const {
+    LaneShape from = shape(cast.getOperand(0));
+    if (!from.is_affine()) return LaneShape::varying();
+    switch (cast.getOpcode()) {
+        case Instruction::SExt:
+            return from.exact_signed ? LaneShape::affine(from.stride, true, false)
+                                     : LaneShape::varying();
+        case Instruction::ZExt: {
+            bool exact = from.exact_unsigned || (from.exact_signed && cast.hasNonNeg());
+            return exact ? LaneShape::affine(from.stride, true, true) : LaneShape::varying();
+        }
+        case Instruction::Trunc:
+            return LaneShape::affine(from.stride, false, false);
+        case Instruction::PtrToInt:
+        case Instruction::IntToPtr:
+            return cast.getSrcTy()->getScalarSizeInBits() == 64 ||
+                           cast.getDestTy()->getScalarSizeInBits() == 64
+                       ? LaneShape::affine(from.stride, false, false)
+                       : LaneShape::varying();
+        case Instruction::AddrSpaceCast:
+        case Instruction::BitCast:
+            return cast.getDestTy()->isPointerTy() ? from : LaneShape::varying();
+        default:
+            return LaneShape::varying();
+    }
+}
+
+LaneShape LanePlan::shape_of_address(const GetElementPtrInst& address) const {
+    const DataLayout& data = function_.getParent()->getDataLayout();
+    LaneShape result = shape(address.getPointerOperand());
+    if (!result.has_base()) return LaneShape::varying();
+    for (auto type = gep_type_begin(address); type != gep_type_end(address); ++type) {
+        const Value* index = type.getOperand();
+        LaneShape step = shape(index);
+        if (step.is_uniform()) continue;
+        // Narrow indices are sign extended.
+        if (!step.is_affine() || type.isStruct() ||
+            (index->getType()->getIntegerBitWidth() < 64 && !step.exact_signed))
+            return LaneShape::varying();
+        auto size = int64_t(type.getSequentialElementStride(data).getFixedValue());
+        result = sum(result, scaled(step, size, false, false), 1, false, false);
+        if (!result.has_base()) return result;
+    }
+    return result;
+}
+
+LaneShape LanePlan::shape_of_phi(const PHINode& phi) const {
+    LaneShape result;
+    const Value* only = nullptr;
+    bool same = true;
+    for (const Value* value : phi.incoming_values()) {
+        if (isa<UndefValue>(value)) continue;
+        if (only != nullptr && only != value) same = false;
+        only = value;
+        result = join(result, shape(value));
+    }
+    if (only == nullptr) return LaneShape::uniform();
+    if (result.is_unknown() || result.is_varying()) return result;
+    if (is_temporal(phi)) {
+        // What is not computed in the loop is the same in all its rounds.
+        for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+            auto* instruction = dyn_cast<Instruction>(phi.getIncomingValue(i));
+            const Loop* loop = loops_.getLoopFor(phi.getIncomingBlock(i));
+            while (loop != nullptr && loop->getParentLoop() != nullptr &&
+                   !loop->getParentLoop()->contains(phi.getParent()))
+                loop = loop->getParentLoop();
+            if (instruction != nullptr && loop != nullptr && loop->contains(instruction))
+                return LaneShape::varying();
+        }
+    }
+    if (!same && is_divergent_join(phi.getParent())) return LaneShape::varying();
+    return result;
+}
+
+LaneShape LanePlan::shape_of_call(const CallBase& call) const {
+    const Function* callee = call.getCalledFunction();
+    if (callee == nullptr) return LaneShape::varying();
+    if (callee->isIntrinsic() && callee->doesNotAccessMemory() && all_uniform(call, *this))
+        return LaneShape::uniform();
+    if (auto form = suspend_of(*callee)) {
+        switch (form->kind) {
+            case Suspend::BarrierCount:
+            case Suspend::BarrierAnd:
+            case Suspend::BarrierOr:
+                return LaneShape::uniform();
+            case Suspend::VoteAll:
+            case Suspend::VoteAny:
+            case Suspend::VoteUniform:
+            case Suspend::Ballot:
+                return shape(call.getArgOperand(unsigned(form->mask))).is_uniform()
+                           ? LaneShape::uniform()
+                           : LaneShape::varying();
+            default:
+                return LaneShape::varying();
+        }
+    }
+    // Functions of the runtime that only tell about the block, and pure functions.
+    if (call.doesNotAccessMemory() && all_uniform(call, *this)) return LaneShape::uniform();
+    return LaneShape::varying();
+}
+
+LaneShape LanePlan::shape_of(const Instruction& instruction) const {
+    if (auto* phi = dyn_cast<PHINode>(&instruction)) return shape_of_phi(*phi);
+    if (auto* array = dyn_cast<AllocaInst>(&instruction)) {
+        auto size = array->getAllocationSize(function_.getParent()->getDataLayout());
+        if (!size) return LaneShape::varying();
+        return LaneShape::affine(int64_t(alignTo(size->getFixedValue(), array->getAlign())), false,
+                                 false);
+    }
+    if (any_unknown(instruction, *this)) return {};
+    if (auto* load = dyn_cast<LoadInst>(&instruction))
+        return load->isSimple() && shape(load->getPointerOperand()).is_uniform()
+                   ? LaneShape::uniform()
+                   : LaneShape::varying();
+    if (auto* call = dyn_cast<CallBase>(&instruction)) return shape_of_call(*call);
+    if (isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction)) return LaneShape::varying();
+    if (all_uniform(instruction, *this)) return LaneShape::uniform();
+    if (auto* address = dyn_cast<GetElementPtrInst>(&instruction))
+        return shape_of_address(*address);
+    if (auto* cast = dyn_cast<CastInst>(&instruction)) return shape_of_cast(*cast);
+    if (auto* operation = dyn_cast<BinaryOperator>(&instruction)) return shape_of_binary(*operation);
+    if (auto* choice = dyn_cast<SelectInst>(&instruction))
+        if (shape(choice->getCondition()).is_uniform())
+            return join(shape(choice->getTrueValue()), shape(choice->getFalseValue()));
+    if (isa<FreezeInst>(instruction)) {
+        LaneShape from = shape(instruction.getOperand(0));
+        return from.is_affine() ? LaneShape::affine(from.stride, false, false) : from;
+    }
+    return LaneShape::varying();
+}
+
+}  // namespace trilane::cpu

@@ -1,0 +1,76 @@
+// Around the emitter: preparation, and the new function.
+#include "devices/cpu/lanes/vectorize.h"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/Scalarizer.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LowerSwitch.h>
+#include <llvm/Transforms/Utils/UnifyFunctionExitNodes.h>
+
+#include "core/error.h"
+#include "devices/cpu/lanes/emitter.h"
+
+namespace trilane::cpu {
+
+using namespace llvm;
+
+void prepare_for_lanes(Function& scalar, Optimizer& optimizer) {
+    optimizer.forget(scalar);
+    FunctionPassManager passes;
+    ScalarizerPassOptions scalarizer;
+    scalarizer.ScalarizeLoadStore = true;
+    scalarizer.ScalarizeVariableInsertExtract = true;
+    passes.addPass(ScalarizerPass(scalarizer));
+    passes.addPass(LowerSwitchPass());
+    passes.addPass(UnifyFunctionExitNodesPass());
+    passes.run(scalar, optimizer.functions());
+    for (BasicBlock& block : scalar) ConstantFoldTerminator(&block, true);
+    removeUnreachableBlocks(scalar);
+    optimizer.forget(scalar);
+    FunctionPassManager loops;
+    loops.addPass(LoopSimplifyPass());
+    loops.addPass(LCSSAPass());
+    loops.run(scalar, optimizer.functions());
+    for (BasicBlock& block : scalar) {
+        // One way to one place.
+        auto* branch = dyn_cast<BranchInst>(block.getTerminator());
+        if (branch == nullptr || !branch->isConditional() ||
+            branch->getSuccessor(0) != branch->getSuccessor(1))
+            continue;
+        ConstantFoldTerminator(&block, true);
+    }
+    optimizer.forget(scalar);
+}
+
+Function* put_into_lanes(Function& scalar, unsigned lane, unsigned lanes, bool full,
+                         const std::string& symbol, std::string& why) {
+    Module& module = *scalar.getParent();
+    LLVMContext& context = module.getContext();
+    SmallVector<Type*, 8> types(scalar.getFunctionType()->params());
+    if (!full) types.push_back(Type::getInt32Ty(context));
+    Function* vector = Function::Create(FunctionType::get(Type::getVoidTy(context), types, false),
+                                        GlobalValue::InternalLinkage, symbol, module);
+    vector->setAttributes(AttributeList().addFnAttributes(
+        context, AttrBuilder(context, scalar.getAttributes().getFnAttrs())));
+    vector->removeFnAttr(Attribute::Memory);
+    for (unsigned i = 0; i < scalar.arg_size(); ++i)
+        vector->addParamAttrs(i, AttrBuilder(context, scalar.getAttributes().getParamAttrs(i)));
+    try {
+        for (Instruction& instruction : instructions(scalar))
+            if (instruction.getType()->isTokenTy() || isa<IndirectBrInst>(instruction))
+                throw NotInLanes{"an operation that stands alone"};
+        LanePlan plan(scalar, *scalar.getArg(lane));
+        LaneEmitter(scalar, plan, *vector, lanes, full).run();
+        return vector;
+    } catch (const NotInLanes& reason) {
+        why = reason.why;
+        vector->deleteBody();
+        vector->eraseFromParent();
+        return nullptr;
+    }
+}
+
+}  // namespace trilane::cpu

@@ -1,0 +1,30 @@
+// One thread's function -> the function of W threads whose x follow one another.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include <string>
+
+#include "devices/cpu/lower/passes.h"
+
+namespace trilane::cpu {
+
+// Stores that tell the runtime which thread runs: marked by the shape, written anew before calls.
+inline constexpr const char* kThreadMark = "trilane.thread";
+// Atomic operations on memory that only this block reaches.
+inline constexpr const char* kBlockMemoryMark = "trilane.block_memory";
+
+// Brings a function of one thread into the form that can be put into lanes. Once per function.
+void prepare_for_lanes(llvm::Function& scalar, Optimizer& optimizer);
+
+// `lane` is the number of the i32 argument that counts with the lane. Makes
+// `symbol(arguments..., i32 active)`, or without the last argument if `full`: then all lanes are
+// active. Returns nullptr, with the reason in `why`, if the function cannot run in lanes.
+llvm::Function* put_into_lanes(llvm::Function& scalar, unsigned lane, unsigned lanes, bool full,
+                               const std::string& symbol, std::string& why);
+
+// The x loop of a function in loop shape becomes a loop over vectors of `lanes` threads. False,
+// with nothing changed, if it cannot be.
+bool vectorize_thread_loop(llvm::Function& function, Optimizer& optimizer, unsigned lanes);
+
+}  // namespace trilane::cpu
