@@ -1,4 +1,4 @@
-# The loop: make, make test [T=name], make check, make asan, make tsan, make bench, make bench-cpu, make suite PEER=...
+# The loop: make, make test [T=name], make check, make asan, make tsan, make bench, make bench-cpu, make suite PEER=..., make lanes
 .PHONY: all test check asan tsan bench bench-cpu suite format wheel
 
 PYTHON := .venv/bin/python
@@ -13,6 +13,9 @@ ifdef T
 else
 	bin/test
 endif
+
+lanes: all
+	bin/test_lanes
 
 check: all
 	$(PYTHON) -m ruff check python tests tools bench examples

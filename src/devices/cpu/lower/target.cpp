@@ -1,7 +1,9 @@
 // The host as a code generation target.
 #include "devices/cpu/lower/target.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
@@ -12,11 +14,13 @@
 #include <llvm/TargetParser/Host.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "core/env.h"
 #include "core/error.h"
 
 namespace trilane::cpu {
@@ -53,25 +57,54 @@ std::unique_ptr<TargetMachine> make_target_machine() {
 
 }  // namespace
 
+namespace {
+
+// The features that TRILANE_CPU_FEATURES leaves.
+enum class Restriction { None, Avx2, Sse2 };
+constexpr size_t kRestrictions = 3;
+
+Restriction restriction() {
+    const std::string asked = core::env_string("TRILANE_CPU_FEATURES").value_or("");
+    if (asked.empty()) return Restriction::None;
+    if (asked == "avx2") return Restriction::Avx2;
+    if (asked == "sse2") return Restriction::Sse2;
+    core::throw_error(core::ErrorKind::InvalidArgument,
+                      "TRILANE_CPU_FEATURES: got '{}', expected avx2, sse2 or nothing", asked);
+}
+
+// Everything after AVX2, or after SSE2 and what every x86-64 processor has.
+bool is_left(StringRef feature, Restriction by) {
+    static const std::array<StringRef, 7> plain{"64bit", "cmov", "cx8", "fxsr",
+                                                "mmx",   "sse",  "sse2"};
+    if (by == Restriction::Sse2) return is_contained(plain, feature);
+    if (by == Restriction::Avx2)
+        return !feature.starts_with("avx512") && !feature.starts_with("avx10") &&
+               !feature.starts_with("amx") && feature != "evex512";
+    return true;
+}
+
+std::string features_left(Restriction by) {
+    std::vector<std::string> parts;
+    for (const auto& feature : sys::getHostCPUFeatures())
+        parts.push_back((feature.second && is_left(feature.first(), by) ? "+" : "-") +
+                        feature.first().str());
+    std::sort(parts.begin(), parts.end());
+    return join(parts, ",");
+}
+
+}  // namespace
+
 const std::string& host_cpu() {
-    static const std::string cpu = sys::getHostCPUName().str();
-    return cpu;
+    static const std::array<std::string, kRestrictions> cpus{sys::getHostCPUName().str(),
+                                                             "x86-64-v3", "x86-64"};
+    return cpus[size_t(restriction())];
 }
 
 const std::string& host_features() {
-    static const std::string features = [] {
-        std::vector<std::string> parts;
-        for (const auto& feature : sys::getHostCPUFeatures())
-            parts.push_back((feature.second ? "+" : "-") + feature.first().str());
-        std::sort(parts.begin(), parts.end());
-        std::string text;
-        for (const std::string& part : parts) {
-            if (!text.empty()) text += ',';
-            text += part;
-        }
-        return text;
-    }();
-    return features;
+    static const std::array<std::string, kRestrictions> features{features_left(Restriction::None),
+                                                                 features_left(Restriction::Avx2),
+                                                                 features_left(Restriction::Sse2)};
+    return features[size_t(restriction())];
 }
 
 namespace {
@@ -105,9 +138,9 @@ namespace {
 // worth some milliseconds: machines outlive their threads.
 class Machines {
   public:
-    static Machines& get() {
-        static Machines* machines = new Machines;
-        return *machines;
+    static Machines& get(Restriction by) {
+        static auto* machines = new std::array<Machines, kRestrictions>;
+        return (*machines)[size_t(by)];
     }
     std::unique_ptr<TargetMachine> take() {
         {
@@ -130,16 +163,22 @@ class Machines {
     std::vector<std::unique_ptr<TargetMachine>> idle_;
 };
 
-struct ThreadMachine {
-    std::unique_ptr<TargetMachine> machine = Machines::get().take();
-    ~ThreadMachine() { Machines::get().give_back(std::move(machine)); }
+struct ThreadMachines {
+    std::array<std::unique_ptr<TargetMachine>, kRestrictions> machines;
+    ~ThreadMachines() {
+        for (size_t by = 0; by < kRestrictions; ++by)
+            if (machines[by]) Machines::get(Restriction(by)).give_back(std::move(machines[by]));
+    }
 };
 
 }  // namespace
 
 TargetMachine& target_machine() {
-    static thread_local ThreadMachine holder;
-    return *holder.machine;
+    static thread_local ThreadMachines holder;
+    const Restriction by = restriction();
+    std::unique_ptr<TargetMachine>& machine = holder.machines[size_t(by)];
+    if (!machine) machine = Machines::get(by).take();
+    return *machine;
 }
 
 void set_target(Module& module) {

@@ -1,4 +1,5 @@
-// The machine that code is generated for: this one.
+// The machine that code is generated for: this one, or what TRILANE_CPU_FEATURES (avx2, sse2; read
+// at each compile) leaves of it.
 #pragma once
 
 #include <string>

@@ -24,16 +24,26 @@ using testing::Program;
 
 constexpr int kParts = 8;      // tests, so that ctest runs them side by side
 constexpr int kTogether = 5;   // kernels in one module
-constexpr int kPrograms = 96;  // by default; TRILANE_FUZZ asks for another number
+constexpr int kPrograms = 64;  // by default; TRILANE_FUZZ asks for another number
 
-// The lanes that are compared with one lane; TRILANE_FUZZ_LANES asks for one of them.
-std::vector<int> lanes_compared() {
-    if (long long one = core::env_int("TRILANE_FUZZ_LANES", 0)) return {int(one)};
-    return {4, 8, 16, 32};
+// One way to run kernels.
+struct Way {
+    int lanes = 1;
+    const char* features = "";  // TRILANE_CPU_FEATURES
+};
+
+// The ways that are compared with one lane and all features; TRILANE_FUZZ_LANES asks for one number
+// of lanes. Of the smaller processors each group of kernels meets one, by its number.
+std::vector<Way> ways_compared(size_t group) {
+    static const std::vector<Way> small{{8, "avx2"}, {4, "sse2"},  {16, "avx2"},
+                                        {1, "sse2"}, {32, "avx2"}, {8, "sse2"}};
+    if (long long one = core::env_int("TRILANE_FUZZ_LANES", 0)) return {{int(one), ""}};
+    return {{4, ""}, {8, ""}, {16, ""}, {32, ""}, small[group % small.size()]};
 }
 
-std::unique_ptr<Program> compile(const std::string& text, int lanes) {
-    ScopedVariable asked("TRILANE_LANES", std::to_string(lanes).c_str());
+std::unique_ptr<Program> compile(const std::string& text, Way way) {
+    const ScopedVariable lanes("TRILANE_LANES", std::to_string(way.lanes).c_str());
+    const ScopedVariable features("TRILANE_CPU_FEATURES", way.features);
     return std::make_unique<Program>(text);
 }
 
@@ -65,45 +75,49 @@ class Watch {
     std::thread thread_;
 };
 
-std::string described(const GeneratedKernel& kernel, int lanes) {
+std::string described(const GeneratedKernel& kernel, Way way) {
     const auto &g = kernel.grid, &b = kernel.block;
     return fmt::format(
-        "lanes {}, grid ({}, {}, {}), block ({}, {}, {}), N {} n {} trips {} width {} "
+        "lanes {} {}, grid ({}, {}, {}), block ({}, {}, {}), N {} n {} trips {} width {} "
         "height {}\n{}",
-        lanes, g.x, g.y, g.z, b.x, b.y, b.z, kernel.elements, kernel.n, kernel.trips, kernel.width,
-        kernel.height, text_of(kernel, "k"));
+        way.lanes, way.features, g.x, g.y, g.z, b.x, b.y, b.z, kernel.elements, kernel.n,
+        kernel.trips, kernel.width, kernel.height, text_of(kernel, "k"));
 }
 
-LaneResult run(Program& program, const std::string& name, const GeneratedKernel& kernel,
-               int lanes) {
-    Watch watch(described(kernel, lanes));
+LaneResult run(Program& program, const std::string& name, const GeneratedKernel& kernel, Way way) {
+    Watch watch(described(kernel, way));
     return launch_generated(program, name, kernel);
 }
 
-// How the kernel's result with `lanes` differs from that with one. Nothing if it does not compile.
-std::optional<std::string> difference(const GeneratedKernel& kernel, int lanes) {
+std::string message(const core::Error& error) { return error.message() + "\n" + error.detail(); }
+
+// How the kernel's result differs from that with one lane. Nothing if it is no kernel at all.
+std::optional<std::string> difference(const GeneratedKernel& kernel, Way way) {
     std::string text = testing::common_text() + text_of(kernel, "k");
+    LaneResult expected;
     try {
-        auto one = compile(text, 1);
-        LaneResult expected = run(*one, "k", kernel, 1);
-        if (!expected.error.empty()) return {};
-        auto many = compile(text, lanes);
-        return expected.difference(run(*many, "k", kernel, lanes));
+        expected = run(*compile(text, {}), "k", kernel, {});
     } catch (const core::Error&) {
         return {};
+    }
+    if (!expected.error.empty()) return {};
+    try {
+        return expected.difference(run(*compile(text, way), "k", kernel, way));
+    } catch (const core::Error& error) {
+        return "does not compile: " + message(error);
     }
 }
 
 // Drops pieces, large ones first, as long as the results still differ.
 class Minimizer {
   public:
-    Minimizer(GeneratedKernel kernel, int lanes) : kernel_(std::move(kernel)), lanes_(lanes) {}
+    Minimizer(GeneratedKernel kernel, Way way) : kernel_(std::move(kernel)), way_(way) {}
 
     GeneratedKernel run() {
         for (uint32_t* size : {&kernel_.grid.z, &kernel_.grid.y, &kernel_.grid.x}) {
             uint32_t before = *size;
             *size = 1;
-            if (before != 1 && !difference(kernel_, lanes_)) *size = before;
+            if (before != 1 && !difference(kernel_, way_)) *size = before;
         }
         for (bool smaller = true; smaller && !late();) smaller = drop_some(kernel_.root);
         return kernel_;
@@ -118,7 +132,7 @@ class Minimizer {
             if (!parent.body[i].fixed) {
                 Piece dropped = std::move(parent.body[i]);
                 parent.body.erase(parent.body.begin() + std::ptrdiff_t(i));
-                if (difference(kernel_, lanes_)) {
+                if (difference(kernel_, way_)) {
                     smaller = true;
                     continue;
                 }
@@ -130,57 +144,66 @@ class Minimizer {
     }
 
     GeneratedKernel kernel_;
-    int lanes_;
+    Way way_;
     std::chrono::steady_clock::time_point until_ =
         std::chrono::steady_clock::now() + std::chrono::seconds(20);
 };
 
-void report(uint32_t seed, const GeneratedKernel& kernel, int lanes, const std::string& what) {
-    GeneratedKernel small = Minimizer(kernel, lanes).run();
-    std::string of_small = difference(small, lanes).value_or("does not differ alone");
+void report(uint32_t seed, const GeneratedKernel& kernel, Way way, const std::string& what) {
+    GeneratedKernel small = Minimizer(kernel, way).run();
+    std::string of_small = difference(small, way).value_or("does not differ alone");
     ADD_FAILURE() << "seed " << seed << ": " << what << "\n"
-                  << described(kernel, lanes) << "\nas small as it gets: " << of_small << "\n"
-                  << described(small, lanes);
+                  << described(kernel, way) << "\nas small as it gets: " << of_small << "\n"
+                  << described(small, way);
 }
 
-// Kernels of these seeds, at every number of lanes. Gives the number that differ.
-int compare(const std::vector<uint32_t>& seeds) {
-    std::vector<GeneratedKernel> kernels;
-    std::vector<LaneResult> expected;
-    std::string text = testing::common_text();
-    auto name = [](size_t k) { return "k" + std::to_string(k); };
-    for (uint32_t seed : seeds) {
-        kernels.push_back(testing::generate_kernel(seed));
-        text += text_of(kernels.back(), name(kernels.size() - 1));
+// A few kernels in one module.
+class Group {
+  public:
+    explicit Group(std::vector<uint32_t> seeds) : seeds_(std::move(seeds)) {
+        for (uint32_t seed : seeds_) {
+            kernels_.push_back(testing::generate_kernel(seed));
+            text_ += text_of(kernels_.back(), name(kernels_.size() - 1));
+        }
+        auto program = compile(text_, {});
+        for (size_t k = 0; k < kernels_.size(); ++k) {
+            expected_.push_back(run(*program, name(k), kernels_[k], {}));
+            EXPECT_EQ(expected_.back().error, "") << seeds_[k] << "\n"
+                                                  << described(kernels_[k], {});
+        }
+        differs_.resize(kernels_.size());
     }
-    auto program = compile(text, 1);
-    for (size_t k = 0; k < kernels.size(); ++k) {
-        expected.push_back(run(*program, name(k), kernels[k], 1));
-        EXPECT_EQ(expected.back().error, "") << seeds[k] << "\n" << described(kernels[k], 1);
-    }
-    int differing = 0;
-    std::vector<bool> seen(kernels.size());
-    for (int lanes : lanes_compared()) {
+
+    // The number of kernels that were right so far, and are not now.
+    int compare(Way way) {
+        std::unique_ptr<Program> program;
         try {
-            program = compile(text, lanes);
-        } catch (const core::Error& error) {
-            ADD_FAILURE() << "lanes " << lanes << " do not compile: " << error.message() << "\n"
-                          << error.detail() << "\n"
-                          << text;
-            return differing + 1;
+            program = compile(text_, way);
+        } catch (const core::Error&) {
         }
-        for (size_t k = 0; k < kernels.size(); ++k) {
-            if (seen[k]) continue;
-            LaneResult result = run(*program, name(k), kernels[k], lanes);
-            if (auto what = expected[k].difference(result)) {
-                seen[k] = true;
-                ++differing;
-                report(seeds[k], kernels[k], lanes, *what);
-            }
+        int differing = 0;
+        for (size_t k = 0; k < kernels_.size(); ++k) {
+            if (differs_[k]) continue;
+            auto what = program ? expected_[k].difference(run(*program, name(k), kernels_[k], way))
+                                : difference(kernels_[k], way);
+            if (!what) continue;
+            differs_[k] = true;
+            ++differing;
+            report(seeds_[k], kernels_[k], way, *what);
         }
+        if (!program && differing == 0) ADD_FAILURE() << "does not compile together: " << text_;
+        return differing;
     }
-    return differing;
-}
+
+  private:
+    static std::string name(size_t k) { return "k" + std::to_string(k); }
+
+    std::vector<uint32_t> seeds_;
+    std::vector<GeneratedKernel> kernels_;
+    std::vector<LaneResult> expected_;
+    std::vector<bool> differs_;
+    std::string text_ = testing::common_text();
+};
 
 class LanePrograms : public ::testing::TestWithParam<int> {};
 
@@ -192,8 +215,10 @@ TEST_P(LanePrograms, AgreeWithOneLane) {
     for (int p = GetParam(); p < programs && differing < 5; p += kParts) {
         seeds.push_back(first + uint32_t(p));
         if (seeds.size() < size_t(kTogether) && p + kParts < programs) continue;
-        differing += compare(seeds);
+        Group group(std::move(seeds));
         seeds.clear();
+        for (Way way : ways_compared(size_t(p / (kParts * kTogether)) + size_t(GetParam())))
+            differing += group.compare(way);
     }
 }
 
