@@ -66,11 +66,11 @@ Value* converted(IRBuilder<>& builder, Value* value, Type* type) {
     if (auto* structure = dyn_cast<StructType>(type)) {
         Value* result = PoisonValue::get(type);
         for (unsigned i = 0; i < structure->getNumElements(); ++i)
-            result = builder.CreateInsertValue(
-                result,
-                converted(builder, builder.CreateExtractValue(value, i),
-                          structure->getElementType(i)),
-                i);
+            result =
+                builder.CreateInsertValue(result,
+                                          converted(builder, builder.CreateExtractValue(value, i),
+                                                    structure->getElementType(i)),
+                                          i);
         return result;
     }
     if (type->getScalarType()->isIntegerTy(1))
@@ -89,9 +89,8 @@ Type* scalar_in_memory(Type* type) {
 
 }  // namespace
 
-Value* LaneEmitter::for_each_lane(
-    ArrayRef<Value*> operands, Type* result,
-    const std::function<Value*(Value*, ArrayRef<Value*>)>& step) {
+Value* LaneEmitter::for_each_lane(ArrayRef<Value*> operands, Type* result,
+                                  const std::function<Value*(Value*, ArrayRef<Value*>)>& step) {
     // Lanes are picked from memory: a vector register cannot be indexed.
     SmallVector<Value*, 4> places(operands.size());
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -194,7 +193,8 @@ void LaneEmitter::emit_intrinsic(IntrinsicInst& call) {
 void LaneEmitter::emit_call(CallBase& call) {
     if (!isa<CallInst>(call)) refuse(call, "a call that may unwind");
     auto* intrinsic = dyn_cast<IntrinsicInst>(&call);
-    if (intrinsic != nullptr && (intrinsic->isAssumeLikeIntrinsic() || intrinsic->isLifetimeStartOrEnd()) &&
+    if (intrinsic != nullptr &&
+        (intrinsic->isAssumeLikeIntrinsic() || intrinsic->isLifetimeStartOrEnd()) &&
         call.getType()->isVoidTy())
         return;
     if (Function* callee = call.getCalledFunction()) {

@@ -129,8 +129,8 @@ class LaneEmitter {
     llvm::DenseMap<const llvm::BasicBlock*, Block> blocks_;
     llvm::DenseMap<const llvm::Instruction*, llvm::AllocaInst*> slots_;
     llvm::DenseMap<const llvm::Value*, llvm::Value*> scalars_, vectors_;  // of the block
-    std::vector<llvm::AllocaInst*> registers_;  // become SSA at the end
-    llvm::Value* thread_place_ = nullptr;       // where the runtime reads the running thread
+    std::vector<llvm::AllocaInst*> registers_;                            // become SSA at the end
+    llvm::Value* thread_place_ = nullptr;  // where the runtime reads the running thread
     llvm::AllocaInst* thread_base_ = nullptr;
 };
 

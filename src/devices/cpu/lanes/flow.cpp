@@ -205,8 +205,8 @@ void LaneEmitter::emit_parting(BasicBlock& block, BranchInst& branch) {
     if (again != nullptr) {
         Block& header = blocks_[again];
         builder_.CreateStore(staying, header.active);
-        BasicBlock* leave = BasicBlock::Create(context_, block.getName() + ".leave",
-                                               &vector_function_);
+        BasicBlock* leave =
+            BasicBlock::Create(context_, block.getName() + ".leave", &vector_function_);
         builder_.CreateCondBr(any(staying), header.body, leave);
         builder_.SetInsertPoint(leave);
     }

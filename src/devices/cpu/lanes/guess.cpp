@@ -1,5 +1,6 @@
 // Contiguity proved at run time: an index of 32 bits that may wrap (unsigned arithmetic says so) is
-// base + lane * stride unless it does wrap within these W lanes, which two scalar instructions tell.
+// base + lane * stride unless it does wrap within these W lanes, which two scalar instructions
+// tell.
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/MDBuilder.h>
 
@@ -71,10 +72,10 @@ std::optional<LaneEmitter::Guess> LaneEmitter::guess_extension(CastInst& extensi
     bool is_signed = extension.getOpcode() == Instruction::SExt;
     // No wrap between the first lane and the last: base + span stays on its side.
     Value* last = builder_.CreateAdd(base, ConstantInt::get(narrow, uint64_t(span), true));
-    Value* fine = is_signed ? (span > 0 ? builder_.CreateICmpSGE(last, base)
-                                        : builder_.CreateICmpSLE(last, base))
-                            : (span > 0 ? builder_.CreateICmpUGE(last, base)
-                                        : builder_.CreateICmpULE(last, base));
+    Value* fine =
+        is_signed
+            ? (span > 0 ? builder_.CreateICmpSGE(last, base) : builder_.CreateICmpSLE(last, base))
+            : (span > 0 ? builder_.CreateICmpUGE(last, base) : builder_.CreateICmpULE(last, base));
     return Guess{builder_.CreateCast(extension.getOpcode(), base, extension.getType()), from.stride,
                  fine};
 }

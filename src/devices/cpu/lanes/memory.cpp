@@ -15,12 +15,13 @@ Value* LaneEmitter::reversed(Value* value) {
 }
 
 Value* LaneEmitter::last_active(Value* lanes, Value* mask) {
-    if (auto* constant = dyn_cast<Constant>(mask); constant != nullptr &&
-                                                   constant->isAllOnesValue())
+    if (auto* constant = dyn_cast<Constant>(mask);
+        constant != nullptr && constant->isAllOnesValue())
         return builder_.CreateExtractElement(lanes, lanes_ - 1);
     Value* unused = builder_.CreateBinaryIntrinsic(Intrinsic::ctlz, bits(mask), builder_.getTrue());
     Value* last = builder_.CreateSub(builder_.getIntN(lanes_, lanes_ - 1), unused);
-    return builder_.CreateExtractElement(lanes, builder_.CreateZExtOrTrunc(last, builder_.getInt32Ty()));
+    return builder_.CreateExtractElement(lanes,
+                                         builder_.CreateZExtOrTrunc(last, builder_.getInt32Ty()));
 }
 
 // Each lane has a copy of its own, one after the other.
@@ -29,8 +30,8 @@ void LaneEmitter::emit_array(AllocaInst& array) {
     if (!size || !array.isStaticAlloca()) refuse(array, "an array of unknown size");
     uint64_t stride = alignTo(size->getFixedValue(), array.getAlign());
     IRBuilder<> builder(prologue_, prologue_->begin());
-    AllocaInst* copies = builder.CreateAlloca(
-        ArrayType::get(builder.getInt8Ty(), stride * lanes_), nullptr, array.getName());
+    AllocaInst* copies = builder.CreateAlloca(ArrayType::get(builder.getInt8Ty(), stride * lanes_),
+                                              nullptr, array.getName());
     copies->setAlignment(std::max(array.getAlign(), Align(16)));
     define(array, copies);
 }
@@ -67,9 +68,9 @@ void LaneEmitter::emit_load(LoadInst& load) {
     };
     std::optional<Guess> row = at.is_varying() ? guess(load.getPointerOperand()) : std::nullopt;
     if (row && std::abs(row->stride) == size && row->condition != nullptr)
-        return define(load, either(
-                                row->condition,
-                                [&] { return load_row(load, row->base, row->stride); }, gather));
+        return define(
+            load,
+            either(row->condition, [&] { return load_row(load, row->base, row->stride); }, gather));
     define(load, gather());
 }
 
@@ -107,8 +108,8 @@ void LaneEmitter::emit_store(StoreInst& store) {
     LaneShape at = plan_.shape(pointer);
     if (at.is_uniform()) {
         Instruction* copy = store.clone();
-        copy->setOperand(0, plan_.shape(value).is_uniform() ? scalar(value)
-                                                            : last_active(vector(value), mask_));
+        copy->setOperand(
+            0, plan_.shape(value).is_uniform() ? scalar(value) : last_active(vector(value), mask_));
         copy->setOperand(1, scalar(pointer));
         builder_.Insert(copy);
         return;

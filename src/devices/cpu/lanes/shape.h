@@ -1,5 +1,5 @@
-// What a value looks like across the W lanes of a vector: the same everywhere, base + lane * stride,
-// or anything.
+// What a value looks like across the W lanes of a vector: the same everywhere, base + lane *
+// stride, or anything.
 #pragma once
 
 #include <cstdint>

@@ -218,7 +218,8 @@ LaneShape LanePlan::shape_of(const Instruction& instruction) const {
     if (auto* address = dyn_cast<GetElementPtrInst>(&instruction))
         return shape_of_address(*address);
     if (auto* cast = dyn_cast<CastInst>(&instruction)) return shape_of_cast(*cast);
-    if (auto* operation = dyn_cast<BinaryOperator>(&instruction)) return shape_of_binary(*operation);
+    if (auto* operation = dyn_cast<BinaryOperator>(&instruction))
+        return shape_of_binary(*operation);
     if (auto* choice = dyn_cast<SelectInst>(&instruction))
         if (shape(choice->getCondition()).is_uniform())
             return join(shape(choice->getTrueValue()), shape(choice->getFalseValue()));

@@ -9,6 +9,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/CodeExtractor.h>
 #include <llvm/Transforms/Utils/Local.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "core/env.h"
 #include "core/error.h"
@@ -110,8 +111,8 @@ bool pull_arrays(Function& function, CountedBody& parts, BasicBlock& body) {
 
 // Cuts what counts off from the body: header (index only) -> body ... -> end (count, compare).
 Function* extract_body(Function& function, CountedBody& parts, CallInst*& call) {
-    BasicBlock* body = parts.header->splitBasicBlock(parts.header->getFirstNonPHI()->getIterator(),
-                                                     "body");
+    BasicBlock* body =
+        parts.header->splitBasicBlock(parts.header->getFirstNonPHI()->getIterator(), "body");
     std::replace(parts.blocks.begin(), parts.blocks.end(), parts.header, body);
     if (!pull_arrays(function, parts, *body)) return nullptr;
     BasicBlock* latch = parts.latch == parts.header ? body : parts.latch;
@@ -188,9 +189,15 @@ void build_vector_loop(Function& function, CountedBody& parts, CallInst& call, F
 }  // namespace
 
 bool vectorize_thread_loop(Function& function, Optimizer& optimizer, unsigned lanes) {
+    FunctionPassManager passes;
+    passes.addPass(LoopSimplifyPass());
+    passes.run(function, optimizer.functions());
     Loop* loop = thread_loop(function, optimizer);
     CountedBody parts;
-    if (loop == nullptr || !find_parts(*loop, parts) || !add_dead_ends(parts)) return false;
+    if (loop == nullptr || !find_parts(*loop, parts) || !add_dead_ends(parts)) {
+        if (core::env_flag("TRILANE_DUMP_LANES")) errs() << "no lanes: loop shape\n" << function;
+        return false;
+    }
     stripDebugInfo(function);
     CallInst* call = nullptr;
     Function* scalar = extract_body(function, parts, call);
@@ -209,7 +216,8 @@ bool vectorize_thread_loop(Function& function, Optimizer& optimizer, unsigned la
         why = "all threads do the same";
     }
     if (core::env_flag("TRILANE_DUMP_LANES")) {
-        errs() << "in " << lanes << " lanes: " << (part != nullptr ? "yes" : why) << "\n" << *scalar;
+        errs() << "in " << lanes << " lanes: " << (part != nullptr ? "yes" : why) << "\n"
+               << *scalar;
         if (part != nullptr) errs() << *full;
     }
     bool done = part != nullptr;

@@ -39,8 +39,8 @@ Value* LaneEmitter::splat(Value* value) {
         unsigned count = type->isStructTy() ? type->getStructNumElements()
                                             : unsigned(type->getArrayNumElements());
         for (unsigned i = 0; i < count; ++i)
-            result = builder_.CreateInsertValue(
-                result, splat(builder_.CreateExtractValue(value, i)), i);
+            result =
+                builder_.CreateInsertValue(result, splat(builder_.CreateExtractValue(value, i)), i);
         return result;
     }
     if (!VectorType::isValidElementType(type)) throw NotInLanes{"a type that has no vectors"};
@@ -52,8 +52,8 @@ Value* LaneEmitter::blended(Value* lanes, Value* on, Value* off) {
     Type* type = on->getType();
     if (!type->isAggregateType()) return builder_.CreateSelect(lanes, on, off);
     Value* result = PoisonValue::get(type);
-    unsigned count = type->isStructTy() ? type->getStructNumElements()
-                                        : unsigned(type->getArrayNumElements());
+    unsigned count =
+        type->isStructTy() ? type->getStructNumElements() : unsigned(type->getArrayNumElements());
     for (unsigned i = 0; i < count; ++i)
         result = builder_.CreateInsertValue(
             result,
