@@ -142,6 +142,7 @@ class Lowering {
         }
         if (unsigned lanes = chosen_lanes();
             lanes > 1 && vectorize_thread_loop(*function, optimizer_, lanes)) {
+            lowered.lanes = lanes;
             optimizer_.simplify(*function);
             optimizer_.optimize(*function);
             optimizer_.tidy(*function);

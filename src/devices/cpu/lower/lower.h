@@ -39,6 +39,7 @@ struct LoweredKernel {
     // Axes of which the code assumes grid * block < 2^31 (bit 0: x).
     uint32_t narrow_axes = 0;
     RowFold row_fold = RowFold::None;
+    uint32_t lanes = 1;  // threads that run at a time; known after lower(), images do not keep it
     size_t static_shared_bytes = 0;
     size_t dynamic_shared_align = 16;
     size_t frame_bytes = 0;  // of one thread's coroutine

@@ -1,4 +1,7 @@
 // The kernels of bench/cpu_lanes at every number of lanes: the same bits as one lane.
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -7,6 +10,8 @@
 
 #include "core/env.h"
 #include "cpu_lanes/kernels.h"
+#include "devices/cpu/compile/front_end.h"
+#include "devices/cpu/lower/lower.h"
 #include "devices/cpu/testing.h"
 
 namespace trilane::cpu {
@@ -221,6 +226,17 @@ TEST_P(BenchKernels, SameBitsAsOneLane) {
         EXPECT_TRUE(lanes.run(test) == expected)
             << test.kernel << (test.options.empty() ? "" : " " + test.options[0])
             << " differs from one lane";
+    }
+}
+
+// Without this the comparison above could be of one lane with one lane.
+TEST(BenchKernelsInLanes, KernelsWithoutSynchronisationHaveThem) {
+    using namespace trilane::bench;
+    for (const char* source : {kElementKernels, kDivergentKernels, kNbodyKernel, kBitonicKernel}) {
+        core::Program program;
+        program.source = source;
+        for (const LoweredKernel& kernel : lower(run_front_end(program, false), 8).kernels)
+            EXPECT_EQ(kernel.lanes, 8u) << kernel.description.name;
     }
 }
 
