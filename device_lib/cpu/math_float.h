@@ -1,5 +1,54 @@
-// The math functions of floats, with their f names and as C++ overloads.
+// The math functions of floats, with their f names and as C++ overloads. Those that a kernel calls in
+// its inner loops are our own; -use_fast_math takes their fast forms as nvcc does.
 #pragma once
+
+#define TRILANE_OWN_1(name)                                        \
+    TRILANE_HD float name##f(float x) { return trilane_##name(x); }  \
+    TRILANE_HD float name(float x) { return trilane_##name(x); }
+#define TRILANE_OWN_2(name)                                                        \
+    TRILANE_HD float name##f(float x, float y) { return trilane_##name(x, y); }    \
+    TRILANE_HD float name(float x, float y) { return trilane_##name(x, y); }
+#ifdef __USE_FAST_MATH__
+#define TRILANE_OWN_OR_FAST_1(name)                                       \
+    TRILANE_HD float name##f(float x) { return trilane_##name##_fast(x); }  \
+    TRILANE_HD float name(float x) { return trilane_##name##_fast(x); }
+TRILANE_HD float powf(float x, float y) { return trilane_pow_fast(x, y); }
+TRILANE_HD float pow(float x, float y) { return trilane_pow_fast(x, y); }
+#else
+#define TRILANE_OWN_OR_FAST_1 TRILANE_OWN_1
+TRILANE_OWN_2(pow)
+#endif
+TRILANE_OWN_OR_FAST_1(exp)
+TRILANE_OWN_1(exp2)
+TRILANE_OWN_OR_FAST_1(exp10)
+TRILANE_OWN_1(expm1)
+TRILANE_OWN_OR_FAST_1(log)
+TRILANE_OWN_OR_FAST_1(log2)
+TRILANE_OWN_OR_FAST_1(log10)
+TRILANE_OWN_1(log1p)
+TRILANE_OWN_OR_FAST_1(sin)
+TRILANE_OWN_OR_FAST_1(cos)
+TRILANE_OWN_OR_FAST_1(tan)
+TRILANE_OWN_1(asin)
+TRILANE_OWN_1(acos)
+TRILANE_OWN_1(atan)
+TRILANE_OWN_1(sinh)
+TRILANE_OWN_1(cosh)
+TRILANE_OWN_1(tanh)
+TRILANE_OWN_1(asinh)
+TRILANE_OWN_1(acosh)
+TRILANE_OWN_1(atanh)
+TRILANE_OWN_1(cbrt)
+TRILANE_OWN_1(rcbrt)
+TRILANE_OWN_1(erf)
+TRILANE_OWN_1(erfc)
+TRILANE_OWN_1(sinpi)
+TRILANE_OWN_1(cospi)
+TRILANE_OWN_2(atan2)
+TRILANE_OWN_2(hypot)
+#undef TRILANE_OWN_1
+#undef TRILANE_OWN_2
+#undef TRILANE_OWN_OR_FAST_1
 
 #define TRILANE_MATH_1(name)                                              \
     TRILANE_HD float name##f(float x) { return __builtin_##name##f(x); }  \
@@ -8,28 +57,6 @@
     TRILANE_HD float name##f(float x, float y) { return __builtin_##name##f(x, y); }   \
     TRILANE_HD float name(float x, float y) { return __builtin_##name##f(x, y); }
 TRILANE_MATH_1(sqrt)
-TRILANE_MATH_1(exp)
-TRILANE_MATH_1(exp2)
-TRILANE_MATH_1(expm1)
-TRILANE_MATH_1(log)
-TRILANE_MATH_1(log2)
-TRILANE_MATH_1(log10)
-TRILANE_MATH_1(log1p)
-TRILANE_MATH_1(sin)
-TRILANE_MATH_1(cos)
-TRILANE_MATH_1(tan)
-TRILANE_MATH_1(asin)
-TRILANE_MATH_1(acos)
-TRILANE_MATH_1(atan)
-TRILANE_MATH_1(sinh)
-TRILANE_MATH_1(cosh)
-TRILANE_MATH_1(tanh)
-TRILANE_MATH_1(asinh)
-TRILANE_MATH_1(acosh)
-TRILANE_MATH_1(atanh)
-TRILANE_MATH_1(cbrt)
-TRILANE_MATH_1(erf)
-TRILANE_MATH_1(erfc)
 TRILANE_MATH_1(fabs)
 TRILANE_MATH_1(floor)
 TRILANE_MATH_1(ceil)
@@ -38,11 +65,8 @@ TRILANE_MATH_1(round)
 TRILANE_MATH_1(rint)
 TRILANE_MATH_1(nearbyint)
 TRILANE_MATH_1(logb)
-TRILANE_MATH_2(atan2)
-TRILANE_MATH_2(pow)
 TRILANE_MATH_2(fmod)
 TRILANE_MATH_2(remainder)
-TRILANE_MATH_2(hypot)
 TRILANE_MATH_2(copysign)
 TRILANE_MATH_2(fdim)
 TRILANE_MATH_2(nextafter)
@@ -55,8 +79,6 @@ TRILANE_MATH_2(nextafter)
     TRILANE_HD float name(float x) { return (float)name((double)x); }
 TRILANE_MATH_WIDE(lgamma)
 TRILANE_MATH_WIDE(tgamma)
-TRILANE_MATH_WIDE(exp10)
-TRILANE_MATH_WIDE(rcbrt)
 #undef TRILANE_MATH_WIDE
 TRILANE_HD float j0f(float x) { return (float)j0((double)x); }
 TRILANE_HD float j1f(float x) { return (float)j1((double)x); }
@@ -100,7 +122,7 @@ TRILANE_HD long long llroundf(float x) { return (long long)__builtin_roundf(x); 
 TRILANE_HD long long llround(float x) { return (long long)__builtin_roundf(x); }
 TRILANE_HD float nanf(const char*) { return __int_as_float(0x7fffffff); }
 TRILANE_HD void sincosf(float x, float* s, float* c) {
-    *s = __builtin_sinf(x);
-    *c = __builtin_cosf(x);
+    *s = sinf(x);
+    *c = cosf(x);
 }
 TRILANE_HD void sincos(float x, float* s, float* c) { sincosf(x, s, c); }

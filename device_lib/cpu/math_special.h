@@ -41,10 +41,8 @@ TRILANE_HD double cospi(double x) {
     return c;
 }
 TRILANE_HD void sincospif(float x, float* s, float* c) {
-    double ds, dc;
-    sincospi((double)x, &ds, &dc);
-    *s = (float)ds;
-    *c = (float)dc;
+    *s = sinpif(x);
+    *c = cospif(x);
 }
 TRILANE_HD void sincospi(float x, float* s, float* c) { sincospif(x, s, c); }
 
@@ -140,8 +138,6 @@ TRILANE_HD_CALL double cyl_bessel_i1(double x) {
 #define TRILANE_SPECIAL_FLOAT(name)                                             \
     TRILANE_HD float name##f(float x) { return (float)name((double)x); }        \
     TRILANE_HD float name(float x) { return (float)name((double)x); }
-TRILANE_SPECIAL_FLOAT(sinpi)
-TRILANE_SPECIAL_FLOAT(cospi)
 TRILANE_SPECIAL_FLOAT(erfcx)
 TRILANE_SPECIAL_FLOAT(erfinv)
 TRILANE_SPECIAL_FLOAT(erfcinv)
