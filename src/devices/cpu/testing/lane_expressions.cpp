@@ -12,12 +12,15 @@ using Names = std::vector<string>;
 Features random_features(RandomSource& random) {
     Features f{};
     for (bool* common : {&f.floats, &f.wide, &f.small, &f.division, &f.arrays, &f.pointers,
-                         &f.returns, &f.switches, &f.loops, &f.strided})
+                         &f.returns, &f.switches, &f.loops})
         *common = random.chance(55);
     for (bool* rarer :
          {&f.doubles, &f.calls, &f.structs, &f.vectors, &f.atomics, &f.shared, &f.warp, &f.jumps})
         *rarer = random.chance(35);
     f.waiting = random.chance(15);
+    f.strided = random.chance(25);
+    // Threads that have nothing to do with one another take other ways through the compiler.
+    if (random.chance(50)) f.shared = f.warp = f.waiting = f.strided = false;
     return f;
 }
 
