@@ -118,7 +118,13 @@ Value* LaneEmitter::vector(Value* value) {
 
 void LaneEmitter::define(Instruction& instruction, Value* value) {
     if (instruction.getType()->isVoidTy()) return;
-    (plan_.shape(&instruction).has_base() ? scalars_ : vectors_)[&instruction] = value;
+    if (plan_.shape(&instruction).has_base()) {
+        // A guess asks for it wherever one of the addresses made from it is used.
+        scalars_[&instruction] = value;
+        builder_.CreateStore(value, slot(instruction));
+        return;
+    }
+    vectors_[&instruction] = value;
     for (const User* user : instruction.users()) {
         auto* where = cast<Instruction>(user);
         if (where->getParent() != instruction.getParent() || isa<PHINode>(where)) {

@@ -224,6 +224,25 @@ TEST_P(LanePrograms, AgreeWithOneLane) {
 
 INSTANTIATE_TEST_SUITE_P(All, LanePrograms, ::testing::Range(0, kParts));
 
+// A row of elements guessed in a block other than the one that computes its index: the base was not
+// kept there.
+TEST(LanesOfText, BaseOfARowFromAnotherBlock) {
+    constexpr const char* kText = R"(
+__device__ __noinline__ int g(int a, int b) { int s = a; while (b & 7) { s += b; --b; } return s; }
+extern "C" __global__ void f(const int* a, int* out) {
+    int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    for (int i = 0; i < 3; ++i)
+        for (int k = 0; k < (t & 7); k += 2)
+            if (!((t >> 1) & 1)) out[t] = g(a[t], blockIdx.x * 3 + 2);
+})";
+    const std::vector<int> a{5, 2, 7, -1, -5, 3, 0, 9};
+    for (int lanes : {1, 4, 8}) {
+        std::vector<int> out(8);
+        compile(kText, {lanes, ""})->launch("f", {1}, {2, 2, 2}, a.data(), out.data());
+        EXPECT_EQ(out, (std::vector<int>{0, 5, 0, 0, -2, 6, 0, 0})) << lanes;
+    }
+}
+
 TEST(LaneGenerator, SameTextForTheSameSeed) {
     std::string one = text_of(testing::generate_kernel(7), "k");
     EXPECT_EQ(one, text_of(testing::generate_kernel(7), "k"));

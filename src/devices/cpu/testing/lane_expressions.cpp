@@ -295,7 +295,7 @@ string Expressions::floating(Type type, int depth, const Scope& scope) {
     if (kind < 80) return format("sqrt{0}(fabs{0}({1}))", suffix, operand());
     if (kind < 90)
         return format("({} ? {} : {})", condition(depth - 1, scope), operand(), operand());
-    if (kind < 95) return format("(-{})", operand());
+    if (kind < 95) return format("(-({}))", operand());
     return converted(type, scope);
 }
 
