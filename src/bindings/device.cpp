@@ -172,6 +172,20 @@ void bind_registry(nb::module_& m) {
                 nb::make_tuple(core::device_type_name(state.type), state.count, state.why_not));
         return result;
     });
+    m.def(
+        "no_device",
+        []() -> nb::object {
+            std::optional<core::NoDevice> none;
+            {
+                nb::gil_scoped_release unlocked;
+                none = core::no_device();
+            }
+            if (!none) return nb::none();
+            return nb::make_tuple(none->runtime_code, none->message);
+        },
+        nb::sig("def no_device() -> tuple[int, str] | None"),
+        "None if there is a device; else the number of ``cudaError_t`` that says why there is "
+        "none, 35 (no driver, or too old) or 100, and the reasons in words.");
     m.def("cache_directory", &core::cache_directory);
     m.def("cache_state", &core::cache_state);
     m.def("library_versions", [] {

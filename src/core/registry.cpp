@@ -30,6 +30,7 @@ struct Registry {
     bool probed = false;
     std::vector<DeviceTypeState> states;
     std::vector<std::shared_ptr<Slot>> slots;
+    bool driver_missing = false;  // of a type that TRILANE_DEVICE admits
 };
 
 // Never destroyed: contexts live until the process ends, and handles in other statics and threads
@@ -84,6 +85,7 @@ void probe(Registry& r) {
                      [&](size_t a, size_t b) { return rank(a) < rank(b); });
     std::vector<DeviceTypeState> states;
     std::vector<std::shared_ptr<Slot>> slots;
+    r.driver_missing = false;
     for (const size_t i : order) {
         DeviceTypeState state{r.factories[i].type, 0, {}};
         const bool chosen = choice.type == state.type;
@@ -94,6 +96,8 @@ void probe(Registry& r) {
         }
         if (chosen && choice.count != 0) state.count = std::min(state.count, choice.count);
         const bool used = choice.type ? chosen : slots.empty();
+        if (used && state.count == 0 && r.factories[i].has_driver && !r.factories[i].has_driver())
+            r.driver_missing = true;
         for (int ordinal = 0; used && ordinal < state.count; ++ordinal) {
             auto slot = std::make_shared<Slot>();
             slot->factory = i;
@@ -110,14 +114,15 @@ void probe(Registry& r) {
     r.probed = true;
 }
 
-[[noreturn]] void throw_no_device(const Registry& r) {
+// `mutex` is held, and there is none.
+std::string no_device_message(const Registry& r) {
     std::string reasons;
     for (const DeviceTypeState& state : r.states)
         reasons += fmt::format(
             "{}{}: {}", reasons.empty() ? "" : "; ", device_type_name(state.type),
             state.count > 0 ? "there, but TRILANE_DEVICE excludes it" : state.why_not.c_str());
-    throw_error(ErrorKind::DeviceError, "no device: {}: 'trilane info' says more",
-                reasons.empty() ? "this build has no device" : reasons);
+    return fmt::format("no device: {}: 'trilane info' says more",
+                       reasons.empty() ? "this build has no device" : reasons);
 }
 
 }  // namespace
@@ -148,7 +153,7 @@ ContextPtr context_of(int index) {
     {
         std::lock_guard lock(r.mutex);
         probe(r);
-        if (r.slots.empty()) throw_no_device(r);
+        if (r.slots.empty()) throw Error(ErrorKind::DeviceError, no_device_message(r));
         if (index < 0 || index >= static_cast<int>(r.slots.size()))
             throw_error(ErrorKind::InvalidArgument,
                         "device: no such device: got {}, expected 0 to {}", index,
@@ -186,6 +191,14 @@ std::vector<DeviceTypeState> describe_device_types() {
     std::lock_guard lock(r.mutex);
     probe(r);
     return r.states;
+}
+
+std::optional<NoDevice> no_device() {
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    probe(r);
+    if (!r.slots.empty()) return std::nullopt;
+    return NoDevice{r.driver_missing ? 35 : 100, no_device_message(r)};
 }
 
 void reset_registry_for_tests() {

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct DeviceFactory {
     // `asked` is the count after the colon of TRILANE_DEVICE, 0 if there was none.
     std::function<int(int asked, std::string& why_not)> count;
     std::function<std::unique_ptr<Device>(int ordinal)> create;
+    // Asked when there are none: whether the machine has a driver for them that can be used. Empty:
+    // none is needed.
+    std::function<bool()> has_driver = {};
 };
 
 void register_device_factory(DeviceFactory factory);
@@ -33,6 +37,15 @@ struct DeviceTypeState {
     std::string why_not;  // why there is none, and how to get it
 };
 std::vector<DeviceTypeState> describe_device_types();  // for `trilane info`
+
+// What CUDA's interfaces say where there is no device that TRILANE_DEVICE admits.
+struct NoDevice {
+    // cudaError_t: 35, cudaErrorInsufficientDriver, for want of a driver or of a newer one; else
+    // 100, cudaErrorNoDevice.
+    int runtime_code;
+    std::string message;  // the reason by type of device
+};
+std::optional<NoDevice> no_device();  // nothing if there is one
 
 void reset_registry_for_tests();  // drops contexts and factories
 

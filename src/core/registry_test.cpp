@@ -102,6 +102,27 @@ TEST_F(Registry, AskingForWhatIsNotThereCountsZeroAndGivesTheReason) {
     EXPECT_ERROR(context_of(0), DeviceError, "cuda: no driver", "TRILANE_DEVICE excludes it");
 }
 
+TEST_F(Registry, WithoutADeviceThereIsCudasNumberOfWhy) {
+    add(DeviceType::Cpu, 1);
+    EXPECT_FALSE(no_device());
+    for (const bool has_driver : {false, true}) {
+        choose("cuda");
+        register_device_factory({DeviceType::Cuda,
+                                 [](int, std::string& why) {
+                                     why = "no luck";
+                                     return 0;
+                                 },
+                                 nullptr, [=] { return has_driver; }});
+        add(DeviceType::Cpu, 1);
+        ASSERT_TRUE(no_device());
+        EXPECT_EQ(no_device()->runtime_code, has_driver ? 100 : 35);
+        EXPECT_NE(no_device()->message.find("cuda: no luck"), std::string::npos);
+    }
+    choose("cpu");  // that there is no driver is not the reason then
+    add(DeviceType::Cpu, 0, "no processor");
+    EXPECT_EQ(no_device().value().runtime_code, 100);
+}
+
 TEST_F(Registry, NoFactoryAtAll) {
     EXPECT_EQ(device_count(), 0);
     EXPECT_ERROR(context_of(0), DeviceError, "this build has no device");

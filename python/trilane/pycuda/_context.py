@@ -15,16 +15,24 @@ from typing import Any
 from trilane import _core
 
 from ._enums import compute_mode, ctx_flags, device_attribute, func_cache, limit, shared_config
-from ._errors import LogicError, RuntimeError, TrilaneError, translate
+from ._errors import LogicError, RuntimeError, TrilaneError, no_device_error, translate
 
 _thread = threading.local()
 _CUDA_VERSION = (12, 8, 0)  # the API level whose names and numbers this face has
 
 
 def init(flags: int = 0) -> None:
-    """Nothing needs to be initialised; kept for programs that call it. `flags` must be 0."""
+    """Nothing needs to be initialised; kept for programs that call it. `flags` must be 0.
+
+    Raises
+    ------
+    RuntimeError
+        PyCUDA's, if there is no device.
+    """
     if flags != 0:
         raise LogicError(f"cuInit failed: invalid argument - flags: got {flags}, expected 0")
+    if _core.no_device() is not None:
+        raise no_device_error("cuInit")
 
 
 def get_version() -> tuple[int, int, int]:
@@ -71,6 +79,8 @@ class Device:
         if isinstance(number, str):
             number = _ordinal_of_bus(number)
         self._index = int(number)
+        if _core.no_device() is not None:
+            raise no_device_error("cuDeviceGet")
         if not 0 <= self._index < _core.device_count():
             raise LogicError(
                 f"cuDeviceGet failed: invalid device ordinal - got {self._index}, expected 0 to "

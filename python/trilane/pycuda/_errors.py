@@ -112,12 +112,20 @@ _CLASSES: dict[str, tuple[type[Error], str]] = {
 }
 
 
+def no_device_error(function: str) -> RuntimeError:
+    """What PyCUDA raises in `function` where there is no device."""
+    reason = (_core.no_device() or (0, ""))[1]
+    return RuntimeError(f"{function} failed: no CUDA-capable device is detected - {reason}")
+
+
 def translate(function: str, error: BaseException) -> builtins.Exception:
     """The exception of PyCUDA for an error of the core in the driver function `function`."""
     kind = getattr(error, "kind", "")
     detail = getattr(error, "detail", "")
     if kind == "CompileError":
         return CompileError(str(error), stderr=detail or None)
+    if kind == "DeviceError" and _core.no_device() is not None:
+        return no_device_error(function)
     if kind not in _CLASSES:
         return Error(f"{function} failed: {error}")
     cls, text = _CLASSES[kind]

@@ -29,6 +29,7 @@ struct State {
     std::unique_ptr<DriverTable> table;
     std::vector<std::unique_ptr<DriverTable>> retired;  // by reset_driver_for_tests()
     std::exception_ptr failure;
+    bool usable = false;  // opened, new enough: whatever cuInit said
 };
 
 // Never destroyed: devices in other statics and threads may call until the process ends.
@@ -124,7 +125,7 @@ void initialise(const DriverTable& table) {
                 result_text(table, result), advice);
 }
 
-std::unique_ptr<DriverTable> load() {
+std::unique_ptr<DriverTable> load(bool& usable) {
     auto table = std::make_unique<DriverTable>();
     void* library = open_library(table->path);
     auto find = reinterpret_cast<GetProcAddress>(dlsym(library, "cuGetProcAddress_v2"));
@@ -143,6 +144,7 @@ std::unique_ptr<DriverTable> load() {
     Dl_info info{};
     if (dladdr(reinterpret_cast<void*>(find), &info) != 0 && info.dli_fname != nullptr)
         table->path = info.dli_fname;
+    usable = true;
     initialise(*table);
     return table;
 }
@@ -155,7 +157,7 @@ const DriverTable& driver_table() {
     if (s.failure) std::rethrow_exception(s.failure);
     if (s.table == nullptr) {
         try {
-            s.table = load();
+            s.table = load(s.usable);
         } catch (...) {
             s.failure = std::current_exception();
             throw;
@@ -172,6 +174,12 @@ std::string result_text(const DriverTable& driver, Result result) {
                        text != nullptr ? text : "the driver has no text for it");
 }
 
+bool driver_usable() {
+    State& s = state();
+    std::lock_guard lock(s.mutex);
+    return s.usable;
+}
+
 bool driver_forked() noexcept { return forked.load(std::memory_order_relaxed); }
 
 void reset_driver_for_tests() {
@@ -179,6 +187,7 @@ void reset_driver_for_tests() {
     std::lock_guard lock(s.mutex);
     if (s.table != nullptr) s.retired.push_back(std::move(s.table));  // a device may still hold it
     s.failure = nullptr;
+    s.usable = false;
 }
 
 }  // namespace trilane::cuda

@@ -125,6 +125,9 @@ struct DriverTable {
 // to do; every later call then throws the same.
 const DriverTable& driver_table();
 
+// Whether driver_table() found a driver that is new enough, whatever that then said. False before.
+bool driver_usable();
+
 // "CUDA_ERROR_INVALID_VALUE (1): invalid argument", as far as the driver knows.
 std::string result_text(const DriverTable& driver, Result result);
 

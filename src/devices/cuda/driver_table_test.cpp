@@ -22,6 +22,7 @@ TEST_F(FakeCuda, AnOldDriverIsNamed) {
     machine->version = 11080;
     EXPECT_ERROR(driver_table(), DeviceError, "too old", "11.8", "12.0", "525");
     EXPECT_ERROR(driver_table(), DeviceError, "too old");  // told again
+    EXPECT_FALSE(driver_usable());
 }
 
 TEST_F(FakeCuda, AFunctionThatIsMissingIsNamed) {
@@ -41,6 +42,7 @@ TEST_F(FakeCuda, FunctionsOfNewerDriversMayBeMissing) {
 TEST_F(FakeCuda, NoDeviceIsNoDriverProblem) {
     machine->device_count = 0;
     EXPECT_ERROR(driver_table(), DeviceError, "CUDA_ERROR_NO_DEVICE (100)", "GPU");
+    EXPECT_TRUE(driver_usable());
 }
 
 TEST(NoDriver, SaysWhatToInstall) {
@@ -49,7 +51,9 @@ TEST(NoDriver, SaysWhatToInstall) {
     reset_driver_for_tests();
     static const core::DeviceHooks hooks;
     std::string why;
-    EXPECT_EQ(cuda_factory(hooks).count(0, why), 0);
+    const core::DeviceFactory factory = cuda_factory(hooks);
+    EXPECT_EQ(factory.count(0, why), 0);
+    EXPECT_FALSE(factory.has_driver());
     EXPECT_EQ(why, "libcuda.so.1 is not found: install the NVIDIA driver");
     reset_driver_for_tests();
 }

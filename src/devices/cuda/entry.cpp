@@ -23,6 +23,7 @@ core::DeviceFactory cuda_factory(const core::DeviceHooks& hooks) {
             return 0;
         }
     };
+    factory.has_driver = driver_usable;  // count() was asked before
     factory.create = [&hooks](int ordinal) -> std::unique_ptr<core::Device> {
         if (driver_forked())
             core::throw_error(core::ErrorKind::DeviceError,

@@ -23,6 +23,7 @@ _RUNTIME_STATUS = {
     "cudaSuccess": 0,
     "cudaErrorInvalidValue": 1,
     "cudaErrorMemoryAllocation": 2,
+    "cudaErrorInsufficientDriver": 35,
     "cudaErrorNoDevice": 100,
     "cudaErrorInvalidDevice": 101,
     "cudaErrorInvalidResourceHandle": 400,
@@ -111,12 +112,37 @@ class _KernelFault(CUDARuntimeError, CUDADriverError, _core.KernelFaultError):
         return _restore, (CUDARuntimeError, self.status, self.args[0])
 
 
+def _no_device() -> tuple[int, str] | None:
+    """Status and text of CUDA's runtime where there is no device, else None."""
+    none = _core.no_device()
+    if none is None:
+        return None
+    status, reason = none
+    if status == 35:
+        text = (
+            "cudaErrorInsufficientDriver: "
+            "CUDA driver version is insufficient for CUDA runtime version"
+        )
+    else:
+        text = "cudaErrorNoDevice: no CUDA-capable device is detected"
+    return status, f"{text}: {reason}"
+
+
+def check_device_count() -> int:
+    """How many devices there are; an error of CUDA's runtime if there is none."""
+    none = _no_device()
+    if none is not None:
+        raise _restore(CUDARuntimeError, *none)
+    return _core.device_count()
+
+
 class _DeviceFailure(CUDARuntimeError, _core.DeviceError):
-    """A call of the driver failed."""
+    """A call of the driver failed, or there is no device."""
 
     def __init__(self, error: _core.DeviceError) -> None:
-        self.status, self.message, self.detail = 999, error.message, error.detail
-        RuntimeError.__init__(self, f"cudaErrorUnknown: {error.message}")
+        self.message, self.detail = error.message, error.detail
+        self.status, text = _no_device() or (999, f"cudaErrorUnknown: {error.message}")
+        RuntimeError.__init__(self, text)
 
     def __reduce__(self):
         return _restore, (CUDARuntimeError, self.status, self.args[0])

@@ -10,7 +10,7 @@ from trilane import _core
 from trilane._missing import missing
 from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy.cuda._attributes import ATTRIBUTE_NAMES
-from trilane.cupy.cuda._errors import CUDARuntimeError
+from trilane.cupy.cuda._errors import CUDARuntimeError, check_device_count
 from trilane.cupy.cuda.device import Device, _context
 from trilane.cupy.cuda.memory import _host
 
@@ -101,8 +101,15 @@ def setDevice(device: int) -> None:
 
 
 def getDeviceCount() -> int:
-    """Number of devices."""
-    return _core.device_count()
+    """Number of devices.
+
+    Raises
+    ------
+    CUDARuntimeError
+        There is none: ``cudaErrorInsufficientDriver`` for want of a driver that is new enough,
+        else ``cudaErrorNoDevice``.
+    """
+    return check_device_count()
 
 
 def deviceSynchronize() -> None:

@@ -14,7 +14,7 @@ from trilane._exchange import ReachableArray
 from trilane.numba.cuda.cudadrv import devices
 from trilane.numba.cuda.cudadrv.devices import gpus
 from trilane.numba.cuda.cudadrv.driver import Context, Device, Event, Stream
-from trilane.numba.cuda.cudadrv.error import translated
+from trilane.numba.cuda.cudadrv.error import translated, why_no_device
 from trilane.numba.cuda.devicearray import (
     DeviceNDArray,
     as_cuda_array,
@@ -262,7 +262,8 @@ def external_stream(ptr: int) -> Stream:
 
 def event(timing: bool = True) -> Event:
     """A new event."""
-    return Event(_core.Event(None, timing))
+    with translated():
+        return Event(_core.Event(None, timing))
 
 
 def event_elapsed_time(evtstart: Event, evtend: Event) -> float:
@@ -305,13 +306,13 @@ def close() -> None:
 
 
 def is_available() -> bool:
-    """Whether there is a device: there is always one, the cpu device at least."""
+    """Whether there is a device: without a GPU the cpu device, unless TRILANE_DEVICE excludes it."""
     return _core.device_count() > 0
 
 
-def cuda_error() -> None:
-    """Why there is no device; None, since there is one."""
-    return None
+def cuda_error() -> str | None:
+    """Why there is no device; None if there is one."""
+    return why_no_device()
 
 
 def is_supported_version() -> bool:

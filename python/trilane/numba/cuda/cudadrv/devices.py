@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trilane import _core
-from trilane.numba.cuda.cudadrv.driver import Context, Device
+from trilane.numba.cuda.cudadrv.driver import Context, Device, driver
 
 __all__ = ["get_context", "gpus", "require_context", "reset"]
 
@@ -42,13 +42,13 @@ class _DeviceList:
 
     @property
     def lst(self) -> list[_DeviceContextManager]:
-        return [_DeviceContextManager(Device(i)) for i in range(_core.device_count())]
+        return [_DeviceContextManager(Device(i)) for i in range(driver.get_device_count())]
 
     def __getitem__(self, index: int) -> _DeviceContextManager:
         return self.lst[index]
 
     def __len__(self) -> int:
-        return _core.device_count()
+        return driver.get_device_count()
 
     def __iter__(self) -> Iterator[_DeviceContextManager]:
         return iter(self.lst)

@@ -18,6 +18,7 @@ from trilane.numba.cuda.cudadrv.error import (
     CudaSupportError,
     DriverError,
     LinkerError,
+    require_device,
     translated,
 )  # fmt: skip
 
@@ -124,6 +125,7 @@ class Device:
     """A device; attributes of CUDA by name: ``device.MAX_THREADS_PER_BLOCK``."""
 
     def __init__(self, index: int) -> None:
+        require_device()
         self.id = index
 
     @property
@@ -267,6 +269,7 @@ class _Driver:
         return _core.device_count() > 0
 
     def get_device_count(self) -> int:
+        require_device()
         return _core.device_count()
 
     def get_device(self, devnum: int = 0) -> Device:

@@ -9,7 +9,8 @@ from trilane import _core
 
 __all__ = [
     "CCSupportError", "CudaAPIError", "CudaDriverError", "CudaRuntimeError", "CudaSupportError",
-    "DriverError", "LinkerError", "NvvmError", "NvvmSupportError", "NvrtcError", "translated",
+    "DriverError", "LinkerError", "NvvmError", "NvvmSupportError", "NvrtcError", "require_device",
+    "translated", "why_no_device",
 ]  # fmt: skip
 
 
@@ -74,6 +75,24 @@ _CODES = {
 _PLACES = {"OutOfMemory": "cuMemAlloc", "LaunchError": "cuLaunchKernel"}
 
 
+def why_no_device() -> str | None:
+    """Numba's text of why there is no device; None if there is one."""
+    none = _core.no_device()
+    if none is None:
+        return None
+    code, reason = none
+    if code == 35:
+        return f"CUDA driver library cannot be found: {reason}"
+    return f"Call to cuInit results in CUDA_ERROR_NO_DEVICE (100): {reason}"
+
+
+def require_device() -> None:
+    """Raise `CudaSupportError` if there is no device."""
+    why = why_no_device()
+    if why is not None:
+        raise CudaSupportError(f"Error at driver init: {why}")
+
+
 def as_api_error(error: _core.TrilaneError, function: str = "") -> Exception:
     """The exception that Numba's users catch for `error`; itself where they catch built-in ones.
 
@@ -85,6 +104,8 @@ def as_api_error(error: _core.TrilaneError, function: str = "") -> Exception:
         found = _CODES.get(error.kind)
     if found is None:
         return error
+    if error.kind == "DeviceError" and (why := why_no_device()) is not None:
+        return CudaSupportError(f"Error at driver init: {why}")
     code, name = found
     place = _PLACES.get(error.kind, function)
     call = f"Call to {place}" if place else "Call"
