@@ -1,5 +1,6 @@
 # Shared by bin/demo and bin/test: installs what is needed, builds, and links the package into
 # .venv. Quick when nothing changed. Usage: setup.sh [release|dev]; sourced, leaves $root, $python.
+# TRILANE_SETUP_NVRTC=1 (CI) also installs NVIDIA's compiler, for the tests that need it and no GPU.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 preset=${1:-release}
@@ -33,13 +34,17 @@ if [ ! -x .venv/bin/python ]; then
     "$system_python" -m venv .venv
 fi
 python=$root/.venv/bin/python
-stamp=.venv/.requirements-$(sha256sum requirements-dev.txt | cut -c1-16)
-if [ ! -e "$stamp" ]; then
-    say "installing Python packages"
-    "$python" -m pip install -q --disable-pip-version-check -r requirements-dev.txt
-    rm -f .venv/.requirements-*
+install() { # once for each state of the requirements file
+    local stamp
+    stamp=.venv/.$1-$(sha256sum "$1" | cut -c1-16)
+    [ ! -e "$stamp" ] || return 0
+    say "installing Python packages: $1"
+    "$python" -m pip install -q --disable-pip-version-check -r "$1"
+    rm -f ".venv/.$1-"*
     touch "$stamp"
-fi
+}
+install requirements-dev.txt
+[ "${TRILANE_SETUP_NVRTC:-0}" != 1 ] || install requirements-parity.txt
 
 # --- build; the native libraries land beside the Python files
 build=build/$preset

@@ -165,6 +165,8 @@ NB_MODULE(_core, m) {
 #ifdef TRILANE_TESTS
     nb::module_ testing = m.def_submodule("testing", "Hooks of the tests; not in releases.");
     bind_testing(testing);
+    testing.def("has_nvrtc", trilane::cuda::has_compiler,
+                "Whether this machine has NVRTC, or TRILANE_NVRTC asks for one.");
     testing.def(
         "compile_cuda",
         [](std::string source, std::vector<std::string> options,

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.kernels.all_cases import CASES
-from tests.parity.texts import ARCHITECTURES, Text, complaint, why_not
+from tests.parity.texts import ARCHITECTURES, Text, absent, complaint
 
-pytestmark = pytest.mark.skipif(
-    why_not() is not None, reason=f"pip install -r requirements-parity.txt: {why_not()}"
-)
+pytestmark = pytest.mark.skipif(absent() is not None, reason=str(absent()))
 DEVICE_LIB = Path(__file__).resolve().parents[2] / "device_lib"
 KERNEL = 'extern "C" __global__ void f(int* p) { p[0] = 1; }\n'
 # A header that exists to say what cannot be had.

@@ -6,7 +6,6 @@ toolkit's headers (requirements-parity.txt), no GPU.
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -40,14 +39,21 @@ def complaint(text: Text, architecture: int) -> str | None:
     return None
 
 
-@functools.cache
-def why_not() -> str | None:
-    """None if NVRTC can be asked here, else why not."""
+def absent() -> str | None:
+    """Why there is nothing to ask here: no NVRTC, or a build without the hook. None otherwise,
+    also where NVRTC cannot be used: that is a fault."""
     from trilane import _core
 
     if not hasattr(_core, "testing"):
         return "this build has no test hooks (TRILANE_TESTS=OFF)"
-    return complaint(Text("probe", PROBE), 90)
+    if not _core.testing.has_nvrtc():
+        return "there is no NVRTC: pip install -r requirements-parity.txt"
+    return None
+
+
+def why_not() -> str | None:
+    """None if NVRTC can be asked here, else why not."""
+    return absent() or complaint(Text("probe", PROBE), 90)
 
 
 def dumped(folder: Path) -> Iterator[Text]:

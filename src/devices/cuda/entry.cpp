@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "devices/cuda/compiler.h"
 #include "devices/cuda/device.h"
+#include "devices/cuda/nvrtc_table.h"
 
 namespace trilane::cuda {
 
@@ -33,6 +34,8 @@ core::DeviceFactory cuda_factory(const core::DeviceHooks& hooks) {
     };
     return factory;
 }
+
+bool has_compiler() { return nvrtc_is_there(13); }
 
 std::string compile_log(const core::Program& program, int arch) {
     return Compiler(13, arch).compile(program).log;

@@ -12,6 +12,8 @@ namespace trilane::cuda {
 // says what to install.
 core::DeviceFactory cuda_factory(const core::DeviceHooks& hooks);
 
+bool has_compiler();  // whether there is an NVRTC, or TRILANE_NVRTC asks for one. For tests
+
 // What NVRTC says of a program that it compiles as a device of architecture `arch` (90: sm_90)
 // would have it; CompileError if it refuses. Needs NVRTC 13, no GPU and no driver. For tests.
 std::string compile_log(const core::Program& program, int arch);

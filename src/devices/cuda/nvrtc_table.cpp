@@ -245,6 +245,11 @@ NvrtcFile find_nvrtc(int driver_major) {
     return found;
 }
 
+bool nvrtc_is_there(int driver_major) {
+    const auto given = core::env_string("TRILANE_NVRTC");
+    return (given && !given->empty()) || !find_file(driver_major).empty();
+}
+
 const NvrtcTable& open_nvrtc(const std::string& path) {
     State& s = state();
     std::lock_guard lock(s.mutex);

@@ -56,6 +56,8 @@ struct NvrtcFile {
 // Without opening it, which costs 20 ms and 70 MB: programs whose kernels are in the cache need
 // not.
 NvrtcFile find_nvrtc(int driver_major);
+// Whether there is a file to open, or TRILANE_NVRTC names what should be one.
+bool nvrtc_is_there(int driver_major);
 // Opened once for each path and kept. NotSupported if it cannot be.
 const NvrtcTable& open_nvrtc(const std::string& path);
 
