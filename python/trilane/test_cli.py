@@ -92,6 +92,32 @@ def test_info_tells_compilers_versions_and_the_cache_in_use(tmp_path):
     assert "numpy" in data["packages"] and "glibc" in data["system"]
 
 
+def test_cache_is_shown_and_cleared_but_nothing_else_goes(tmp_path):
+    cache = tmp_path / "cache"
+    source = "from trilane import _core; _core.Module.compile('__global__ void f() {}')"
+    chosen = {"TRILANE_CACHE_DIR": str(cache), "TRILANE_CACHE_MIB": "3"}
+    assert command("run", "-c", source, **chosen).returncode == 0
+    mine = cache / "images-2" / "notes.txt"
+    mine.write_text("not the cache's")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "kept.image").write_text("")
+    (cache / "images-link").symlink_to(elsewhere)
+
+    shown = command("cache", **chosen).stdout
+    assert str(cache) in shown and "3 MiB (TRILANE_CACHE_MIB)" in shown
+    data = json.loads(command("info", "--json", **chosen).stdout)["cache"]
+    assert data["files"] > 0 and data["limit"] == 3 << 20
+    assert f"{data['files']} files" in shown
+
+    cleared = command("cache", "--clear", **chosen)
+    assert cleared.returncode == 0 and f"{data['files']} files removed" in cleared.stdout
+    assert [p for p in cache.rglob("*.image") if not p.is_relative_to(cache / "images-link")] == []
+    assert mine.exists() and (elsewhere / "kept.image").exists()
+    assert "\n0 files" in command("cache", **chosen).stdout
+    assert command("run", "-c", source, **chosen).returncode == 0  # and it fills again
+
+
 def test_info_says_what_is_missing_and_how_to_get_it(tmp_path):
     nowhere = {"TRILANE_CUDA_LIBRARY": str(tmp_path / "libcuda.so.1"), "TRILANE_DEVICE": "cuda"}
     done = subprocess.run(

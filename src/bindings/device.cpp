@@ -6,6 +6,7 @@
 
 #include "bindings/bindings.h"
 #include "core/compile_cache.h"
+#include "core/disk_cache.h"
 #include "core/error.h"
 #include "core/memory_pool.h"
 #include "core/registry.h"
@@ -188,6 +189,8 @@ void bind_registry(nb::module_& m) {
         "none, 35 (no driver, or too old) or 100, and the reasons in words.");
     m.def("cache_directory", &core::cache_directory);
     m.def("cache_state", &core::cache_state);
+    m.def("cache_limit", &core::DiskCache::limit_bytes,
+          "Bytes that each kind of compiled thing may take of the disk: TRILANE_CACHE_MIB, 2 GiB.");
     m.def("library_versions", [] {
         nb::dict result;
         result["trilane"] = TRILANE_VERSION;

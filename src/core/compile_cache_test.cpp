@@ -30,7 +30,7 @@ class CompileCacheTest : public ::testing::Test {
     std::string only_image() {
         std::string found;
         for (const auto& entry : fs::recursive_directory_iterator(directory.path()))
-            if (entry.is_regular_file()) found = entry.path();
+            if (entry.path().extension() == ".image") found = entry.path();
         return found;
     }
     testing::TemporaryDirectory directory;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -29,7 +30,8 @@ constexpr char kMagic[8] = {'T', 'R', 'L', 'C', 'A', 'C', 'H', '2'};
 constexpr uint64_t kMostEntryBytes = uint64_t{1} << 30;
 constexpr const char* kSuffix = ".image";
 constexpr const char* kTemporary = ".new-";
-constexpr time_t kStaleSeconds = 3600, kDay = 86400;
+constexpr const char* kSweepStamp = ".swept";  // its time is that of the last sweep
+constexpr time_t kSweepSeconds = 3600, kStaleSeconds = 3600, kDay = 86400;
 
 struct Header {
     char magic[8];
@@ -80,15 +82,6 @@ bool write_all(int fd, const void* from, size_t nbytes) {
     return true;
 }
 
-uint64_t most_bytes() {
-    try {
-        const long long mib = env_int("TRILANE_CACHE_MIB", 0);
-        if (mib > 0) return static_cast<uint64_t>(mib) << 20;
-    } catch (const Error&) {  // nonsense in the variable: the cache is never an error
-    }
-    return DiskCache::kMostBytes;
-}
-
 bool is_key(const std::string& key) {
     return key.size() == 32 && key.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
@@ -98,6 +91,15 @@ bool is_key(const std::string& key) {
 std::string hash_hex(std::string_view bytes) {
     const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
     return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+uint64_t DiskCache::limit_bytes() noexcept {
+    try {
+        const long long mib = env_int("TRILANE_CACHE_MIB", 0);
+        if (mib > 0) return static_cast<uint64_t>(mib) << 20;
+    } catch (...) {  // nonsense in the variable: the cache is never an error
+    }
+    return kMostBytes;
 }
 
 DiskCache::DiskCache(std::string directory) : directory_(std::move(directory)) {
@@ -171,7 +173,7 @@ DiskCache::Outcome DiskCache::read(const std::string& key, std::string& payload)
 bool DiskCache::write(const std::string& key, std::string_view payload) const noexcept try {
     if (!usable() || !is_key(key) || payload.size() > kMostEntryBytes - sizeof(Header))
         return false;
-    std::call_once(swept_, [&] { sweep(); });
+    sweep_if_due(payload.size());
     static std::atomic<uint64_t> serial{0};
     const std::string temporary =
         fmt::format("{}{}-{}-{}", kTemporary, ::getpid(), serial.fetch_add(1), key);
@@ -191,6 +193,28 @@ bool DiskCache::write(const std::string& key, std::string_view payload) const no
     return false;
 } catch (...) {
     return false;  // no memory for the names: the cache is a convenience
+}
+
+bool DiskCache::claim_sweep() const {
+    struct stat status{};
+    if (::fstatat(fd_, kSweepStamp, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        std::abs(::time(nullptr) - status.st_mtime) < kSweepSeconds)
+        return false;
+    // Set before the work: processes that start meanwhile leave it to this one.
+    File stamp(
+        ::openat(fd_, kSweepStamp, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+    if (stamp.good()) ::futimens(stamp.fd(), nullptr);
+    return true;
+}
+
+void DiskCache::sweep_if_due(size_t nbytes) const {
+    std::lock_guard lock(mutex_);
+    written_ += nbytes;
+    const bool much = written_ > limit_bytes() / 8;
+    const bool first = !std::exchange(looked_, true);
+    if (!much && !(first && claim_sweep())) return;
+    written_ = 0;
+    sweep();
 }
 
 void DiskCache::sweep() const {
@@ -216,12 +240,12 @@ void DiskCache::sweep() const {
         if (name.starts_with(kTemporary)) {
             if (status.st_mtime + kStaleSeconds < now) ::unlinkat(fd_, entry->d_name, 0);
         } else if (name.ends_with(kSuffix)) {
-            const auto nbytes = static_cast<uint64_t>(status.st_size);
+            const auto nbytes = static_cast<uint64_t>(status.st_blocks) * 512;
             total += nbytes;
             entries.push_back({status.st_mtime, nbytes, std::string(name)});
         }
     }
-    const uint64_t most = most_bytes();
+    const uint64_t most = limit_bytes();
     if (total <= most) return;
     std::sort(entries.begin(), entries.end(),
               [](const Old& a, const Old& b) { return a.time < b.time; });

@@ -35,6 +35,18 @@ class DiskCacheTest : public ::testing::Test {
     static void replace(const std::string& path, const std::string& bytes) {
         std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
     }
+    // Names of all files but the one that says when the last sweep was.
+    std::vector<std::string> files() const {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::directory_iterator(directory))
+            if (entry.path().filename() != ".swept") names.push_back(entry.path().filename());
+        return names;
+    }
+    void age(const std::string& path, time_t seconds) const {
+        const time_t then = ::time(nullptr) - seconds;
+        const utimbuf times{then, then};
+        ASSERT_EQ(::utime(path.c_str(), &times), 0);
+    }
     testing::TemporaryDirectory temporary;
     std::string directory = temporary.path() + "/a/images";
     std::string key = std::string(32, 'a');
@@ -151,7 +163,7 @@ TEST_F(DiskCacheTest, AFileThatOthersMayWriteOrThatIsNoFileIsRejected) {
     fs::create_directory(file(key));
     EXPECT_EQ(cache.read(key, out), Outcome::Rejected);
     EXPECT_FALSE(cache.write(key, payload));
-    EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 1);  // no leftovers
+    EXPECT_EQ(files().size(), 1u);  // no leftovers
 }
 
 // Runs as another user, which only root can do; as an ordinary user the case that matters, a
@@ -200,7 +212,7 @@ TEST_F(DiskCacheTest, AFailingWriteLeavesNothing) {
     int status = 0;
     ::waitpid(child, &status, 0);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    EXPECT_TRUE(fs::is_empty(directory));
+    EXPECT_TRUE(files().empty());
     EXPECT_EQ(cache.read(key, out), Outcome::Absent);
 }
 
@@ -233,11 +245,58 @@ TEST_F(DiskCacheTest, TheOldestEntriesGoWhenItIsFull) {
         }
         EXPECT_EQ(cache.read(key_of('1'), out), Outcome::Found);  // is young again by that
     }
+    fs::remove(directory + "/.swept");
     const DiskCache cache(directory);
     ASSERT_TRUE(cache.write(key_of('5'), big));
     EXPECT_EQ(cache.read(key_of('2'), out), Outcome::Absent);
     EXPECT_EQ(cache.read(key_of('3'), out), Outcome::Absent);
     for (const char c : {'1', '4', '5'}) EXPECT_EQ(cache.read(key_of(c), out), Outcome::Found) << c;
+}
+
+// Looking at all entries takes long where there are many: every process that compiles something
+// would pay for it.
+TEST_F(DiskCacheTest, ProcessesSweepOnceAnHourOrAfterWritingMuch) {
+    const auto key_of = [](char c) { return std::string(32, c); };
+    {
+        const testing::ScopedVariable limit("TRILANE_CACHE_MIB", "100");
+        const DiskCache cache(directory);
+        for (const char c : {'1', '2', '3', '4'}) {
+            ASSERT_TRUE(cache.write(key_of(c), std::string(400000, c)));
+            age(file(key_of(c)), 10 * 24 * 3600 - c);
+        }
+    }
+    const testing::ScopedVariable limit("TRILANE_CACHE_MIB", "1");
+    ASSERT_TRUE(DiskCache(directory).write(key, "small"));
+    EXPECT_EQ(files().size(), 5u);  // too much, but somebody looked a moment ago
+    age(directory + "/.swept", 3500);
+    ASSERT_TRUE(DiskCache(directory).write(key, "small"));
+    EXPECT_EQ(files().size(), 5u);
+    age(directory + "/.swept", 3700);
+    const DiskCache cache(directory);
+    ASSERT_TRUE(cache.write(key, "small"));
+    EXPECT_EQ(cache.read(key_of('3'), out), Outcome::Absent);
+    EXPECT_EQ(files().size(), 2u);  // the youngest, and the small one
+
+    for (const char c : {'5', '6', '7', '8', '9'})
+        ASSERT_TRUE(cache.write(key_of(c), std::string(100000 * (c == '5' ? 6 : 1), c)));
+    EXPECT_EQ(cache.read(key_of('4'), out), Outcome::Absent);  // gone within the hour
+    EXPECT_EQ(cache.read(key_of('9'), out), Outcome::Found);
+    age(directory + "/.swept", -24 * 3600);  // a clock that was wrong once
+    ASSERT_TRUE(DiskCache(directory).write(key, "small"));
+    struct stat status{};
+    ASSERT_EQ(::stat((directory + "/.swept").c_str(), &status), 0);
+    EXPECT_LE(status.st_mtime, ::time(nullptr));
+}
+
+TEST_F(DiskCacheTest, TheLimitIsReadFromTheEnvironment) {
+    const testing::ScopedVariable none("TRILANE_CACHE_MIB", nullptr);
+    EXPECT_EQ(DiskCache::limit_bytes(), uint64_t{2} << 30);
+    const testing::ScopedVariable five("TRILANE_CACHE_MIB", "5");
+    EXPECT_EQ(DiskCache::limit_bytes(), uint64_t{5} << 20);
+    for (const char* nonsense : {"much", "0", "-3"}) {
+        const testing::ScopedVariable bad("TRILANE_CACHE_MIB", nonsense);
+        EXPECT_EQ(DiskCache::limit_bytes(), DiskCache::kMostBytes) << nonsense;
+    }
 }
 
 TEST_F(DiskCacheTest, ThreadsAndProcessesReadAndWriteOneKey) {
@@ -275,7 +334,7 @@ TEST_F(DiskCacheTest, ThreadsAndProcessesReadAndWriteOneKey) {
         ::waitpid(child, &status, 0);
         EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     }
-    EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 1);
+    EXPECT_EQ(files().size(), 1u);
 }
 
 TEST(HashHex, IsXxh3Of128Bits) {

@@ -1,4 +1,4 @@
-"""The `trilane` command: run, check, info.
+"""The `trilane` command: run, check, info, cache.
 
 `run` and `check` start users' programs, so nothing that they do not need is imported here.
 """
@@ -40,6 +40,8 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument("script", nargs="?", metavar="script.py [args]", help="the program")
     info = commands.add_parser("info", help="devices, compilers, cache, and what is missing")
     info.add_argument("--json", action="store_true", help="as JSON")
+    cache = commands.add_parser("cache", help="where compiled kernels are kept; --clear empties it")
+    cache.add_argument("--clear", action="store_true", help="remove all of them")
     return parser
 
 
@@ -74,5 +76,9 @@ def main(argv: list[str] | None = None) -> int:
         from trilane.cli.info import print_info
 
         return print_info(as_json=options.json)
+    if options.command == "cache":
+        from trilane.cli.cache import run_cache
+
+        return run_cache(clear=options.clear)
     parser.print_help(sys.stderr)
     return 2

@@ -8,6 +8,8 @@ import platform
 import sys
 from typing import Any
 
+from trilane.cli.cache import cache_lines, collect_cache
+
 __all__ = ["collect_info", "describe_run", "print_info"]
 
 # Packages that matter to somebody who reports a fault, in the order shown.
@@ -44,30 +46,13 @@ def collect_info() -> dict[str, Any]:
     except ImportError as error:
         info["missing"].append(f"the extension does not load: {error}")
         return info
-    info["cache"] = {
-        "directory": _core.cache_directory(),
-        "state": _core.cache_state(),
-        **_cache_use(_core.cache_directory()),
-    }
+    info["cache"] = collect_cache()
     for kind, count, why_not in _core.device_types():
         if count == 0:
             info["missing"].append(f"{kind}: {why_not}")
     for index in range(_core.device_count()):
         info["devices"].append(_device(index))
     return info
-
-
-def _cache_use(directory: str) -> dict[str, int]:
-    """Files of the disk cache and their bytes."""
-    files = nbytes = 0
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            try:
-                nbytes += os.path.getsize(os.path.join(folder, name))
-            except OSError:
-                continue
-            files += 1
-    return {"files": files, "bytes": nbytes}
 
 
 def _device(index: int) -> dict[str, Any]:
@@ -120,9 +105,8 @@ def _lines(info: dict[str, Any]) -> list[str]:
     lines.append(f"  packages  {packages}")
     lines.append("  faces     as of " + ", ".join(info["faces"].values()))
     if "cache" in info:
-        cache = info["cache"]
-        lines.append(f"  cache     {cache['directory']} ({cache['state']})")
-        lines.append(f"            {cache['files']} files, {cache['bytes'] / 2**20:.1f} MiB")
+        place, use = cache_lines(info["cache"])
+        lines += [f"  cache     {place}", f"            {use}"]
     lines += [f"  set       {name}={value}" for name, value in info["environment"].items()]
     for device in info["devices"]:
         lines.append(f"Device {device['index']}")
