@@ -4,6 +4,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include <thread>
 
 #include "bindings/bindings.h"
+#include "core/background.h"
 #include "core/env.h"
 #include "core/error.h"
 #include "core/memory_pool.h"
@@ -53,6 +56,13 @@ bool interrupt_stops() {
         return false;
     }
 }
+
+// Of the main thread, where Python runs its handlers of signals: one that raises ends the wait.
+constexpr core::WaitHooks kWaitHooks{[] { return ::getpid() == ::gettid(); },
+                                     [] {
+                                         nb::gil_scoped_acquire locked;
+                                         if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+                                     }};
 
 const core::DeviceHooks& hooks() {
     static const core::DeviceHooks& instance =
@@ -130,9 +140,22 @@ void collect_garbage() {
     if (nb::detail::cleanup_guard guard{}) PyGC_Collect();
 }
 
+// A compiler must not run while the process's statics go. Who does not want to wait for it any
+// longer interrupts once more: Python handles no signals by now.
+void finish_compiles() {
+    if (!core::background_is_busy()) return;
+    struct sigaction before, plain{};
+    plain.sa_handler = SIG_DFL;
+    ::sigaction(SIGINT, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaction(SIGINT, &plain, nullptr);
+    core::finish_background();
+    ::sigaction(SIGINT, &before, nullptr);
+}
+
 // Work in flight ends before the interpreter does.
 void synchronize_all() {
     nb::gil_scoped_release unlocked;
+    finish_compiles();
     for (const core::ContextPtr& context : core::live_contexts()) {
         try {
             context->device().synchronize();
@@ -150,6 +173,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The core of Trilane: devices, streams, memory, programs. Stubs: _core.pyi.";
     nb::set_leak_warnings(false);  // module-level objects of users live until the process ends
     trilane::core::MemoryPool::set_collector(collect_garbage);
+    trilane::core::set_wait_hooks(kWaitHooks);
     trilane::core::register_device_factory(trilane::cuda::cuda_factory(hooks()));
     trilane::core::register_device_factory(cpu_factory());
     bind_errors(m);

@@ -19,6 +19,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/background.h"
 #include "core/disk_cache.h"
 #include "core/env.h"
 #include "core/error.h"
@@ -28,6 +29,7 @@ namespace trilane::core {
 namespace {
 
 constexpr size_t kMostMemoryBytes = size_t{256} << 20;
+constexpr std::chrono::milliseconds kPollEvery{50};
 
 // Length before content, so that no two lists of fields hash alike.
 class KeyHasher {
@@ -97,6 +99,10 @@ struct Entry {
 
 struct CompileCache::Impl {
     explicit Impl(Device& d) : device(d) {}
+    ~Impl() {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return in_background == 0; });
+    }
 
     Device& device;
     std::mutex mutex;
@@ -104,6 +110,7 @@ struct CompileCache::Impl {
     std::unordered_map<std::string, std::shared_ptr<Entry>> entries;
     std::deque<std::string> ages;  // keys of ready entries, oldest first
     size_t memory_bytes = 0;
+    size_t in_background = 0;  // threads that use this
     CompileCacheStatistics stats;
     std::once_flag disk_opened, compiler_asked;
     std::unique_ptr<DiskCache> disk_cache;
@@ -146,9 +153,7 @@ struct CompileCache::Impl {
     }
 
     // `keep`: false if the image must not be used for another request.
-    ImagePtr make(const Program& program, const std::string& key, bool& keep) {
-        dump_program(program, key);
-        if (ImagePtr image = from_disk(key)) return image;
+    ImagePtr compile(const Program& program, const std::string& key, bool& keep) {
         const auto start = std::chrono::steady_clock::now();
         auto image = std::make_shared<Image>(device.compile(program));
         const auto spent = std::chrono::steady_clock::now() - start;
@@ -162,6 +167,64 @@ struct CompileCache::Impl {
         if (keep && disk().usable() && disk().write(key, serialize_image(*image)))
             count(&CompileCacheStatistics::disk_writes);
         return image;
+    }
+
+    // Makes the entry ready. An image that is not kept, or a failure, is for those who wait now.
+    void settle(const std::string& key, const std::shared_ptr<Entry>& entry, ImagePtr image,
+                std::exception_ptr failure, bool keep) {
+        std::lock_guard lock(mutex);
+        if (!keep) forget(key, entry);
+        entry->image = std::move(image);
+        entry->failure = std::move(failure);
+        entry->ready = true;
+        if (keep) remember(key, *entry->image);
+        changed.notify_all();
+    }
+
+    void produce(const Program& program, const std::string& key,
+                 const std::shared_ptr<Entry>& entry) {
+        bool keep = true;
+        ImagePtr image;
+        std::exception_ptr failure;
+        try {
+            image = compile(program, key, keep);
+        } catch (...) {
+            failure = std::current_exception();
+            keep = false;
+        }
+        settle(key, entry, std::move(image), std::move(failure), keep);
+    }
+
+    // False if it has to be done here.
+    bool start(const Program& program, const std::string& key,
+               const std::shared_ptr<Entry>& entry) {
+        {
+            std::lock_guard lock(mutex);
+            ++in_background;
+        }
+        auto done = [this] {
+            std::lock_guard lock(mutex);
+            --in_background;
+            changed.notify_all();
+        };
+        const bool started = run_in_background([this, program, key, entry, done] {
+            produce(program, key, entry);
+            done();
+        });
+        if (!started) done();
+        return started;
+    }
+
+    // Until the entry is ready. `lock` is on `mutex`; not held while poll_wait() may leave.
+    void await(std::unique_lock<std::mutex>& lock, const Entry& entry) {
+        auto ready = [&] { return entry.ready; };
+        if (entry.ready) return;
+        if (!wait_may_be_left()) return changed.wait(lock, ready);
+        while (!changed.wait_for(lock, kPollEvery, ready)) {
+            lock.unlock();
+            poll_wait();
+            lock.lock();
+        }
     }
 
     // `mutex` is held.
@@ -192,7 +255,7 @@ struct CompileCache::Impl {
             if (found == entries.end()) break;
             entry = found->second;
             const bool waited = !entry->ready;
-            changed.wait(lock, [&] { return entry->ready; });
+            await(lock, *entry);
             if (entry->failure) std::rethrow_exception(entry->failure);
             bool good = true;
             if (!waited && !entry->image->files.empty()) {
@@ -220,24 +283,21 @@ ImagePtr CompileCache::get(const Program& program) {
     const std::string key = cache_key(program, p.compiler());
     std::shared_ptr<Entry> entry;
     if (ImagePtr known = p.find(key, entry)) return known;
-    bool keep = true;
     try {
-        ImagePtr image = p.make(program, key, keep);
-        std::lock_guard lock(p.mutex);
-        if (!keep) p.forget(key, entry);
-        entry->image = image;
-        entry->ready = true;
-        if (keep) p.remember(key, *image);
-        p.changed.notify_all();
-        return image;
-    } catch (...) {
-        std::lock_guard lock(p.mutex);
-        entry->failure = std::current_exception();
-        entry->ready = true;
-        p.forget(key, entry);
-        p.changed.notify_all();
+        dump_program(program, key);
+        if (ImagePtr image = p.from_disk(key)) {
+            p.settle(key, entry, image, nullptr, true);
+            return image;
+        }
+        if (!wait_may_be_left() || !p.start(program, key, entry)) p.produce(program, key, entry);
+    } catch (...) {  // others wait for the entry
+        p.settle(key, entry, nullptr, std::current_exception(), false);
         throw;
     }
+    std::unique_lock lock(p.mutex);
+    p.await(lock, *entry);
+    if (entry->failure) std::rethrow_exception(entry->failure);
+    return entry->image;
 }
 
 CompileCacheStatistics CompileCache::statistics() const {

@@ -23,7 +23,8 @@ class CompileCache {
   public:
     explicit CompileCache(Device& device);
     ~CompileCache();
-    // Threads asking for the same program compile it once.
+    // Threads asking for the same program compile it once. A thread whose waits may be left
+    // (background.h) has it compiled on another and may be thrown out of the wait.
     ImagePtr get(const Program& program);
     CompileCacheStatistics statistics() const;
     void clear_memory();

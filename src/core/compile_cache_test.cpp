@@ -1,6 +1,9 @@
 // The compile cache: what makes a key, one compile per program, memory and disk, files that change.
 #include "core/compile_cache.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -10,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/background.h"
 #include "core/env.h"
 #include "core/testing/expect_error.h"
 #include "core/testing/fake_device.h"
@@ -153,6 +157,78 @@ TEST_F(CompileCacheTest, AFailureReachesEveryThreadThatWaited) {
         });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(failures, 8);
+}
+
+// The waits of this thread end by an exception from their second poll on.
+class Impatient {
+  public:
+    struct Left {};
+    Impatient() {
+        polls = 0;
+        set_wait_hooks({[] { return true; },
+                        [] {
+                            if (++polls > 1) throw Left{};
+                        }});
+    }
+    ~Impatient() { set_wait_hooks({}); }
+    static inline int polls = 0;
+};
+
+TEST_F(CompileCacheTest, AWaitThatIsLeftLosesNothing) {
+    std::atomic<bool> go_on{false};
+    machine->on_compile = [&](const Program&) {
+        while (!go_on) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    };
+    const ContextPtr context = fresh();
+    {
+        const Impatient impatient;
+        EXPECT_THROW(context->compile_cache().get(fake_program("k")), Impatient::Left);
+        EXPECT_EQ(Impatient::polls, 2);
+        // So is that of who comes second, and its own for what cannot be compiled.
+        EXPECT_THROW(context->compile_cache().get(fake_program("k")), Impatient::Left);
+        EXPECT_THROW(context->compile_cache().get(fake_program("#error")), Impatient::Left);
+    }
+    go_on = true;
+    EXPECT_EQ(context->compile_cache().get(fake_program("k"))->bytes, "k");
+    EXPECT_ERROR(context->compile_cache().get(fake_program("#error")), CompileError, "");
+    finish_background();
+    EXPECT_EQ(context->compile_cache().statistics().compiled, 1u);
+    EXPECT_EQ(context->compile_cache().statistics().disk_writes, 1u);
+}
+
+TEST_F(CompileCacheTest, AContextAndAForkWaitForCompilesThatWereLeft) {
+    std::atomic<int> finished{0};
+    machine->on_compile = [&](const Program&) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        ++finished;
+    };
+    ContextPtr context = fresh();
+    {
+        const Impatient impatient;
+        EXPECT_THROW(context->compile_cache().get(fake_program("a")), Impatient::Left);
+    }
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(context->compile_cache().get(fake_program("a"))->bytes == "a" ? 0 : 1);
+    EXPECT_EQ(finished, 1);
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    {
+        const Impatient impatient;
+        EXPECT_THROW(context->compile_cache().get(fake_program("b")), Impatient::Left);
+    }
+    context.reset();
+    EXPECT_EQ(finished, 2);
+}
+
+TEST_F(CompileCacheTest, AThreadOfItsOwnChangesNothingElse) {
+    set_wait_hooks({[] { return true; }, [] {}});
+    const ContextPtr context = fresh();
+    EXPECT_EQ(context->compile_cache().get(fake_program("k"))->bytes, "k");
+    EXPECT_ERROR(context->compile_cache().get(fake_program("#error")), CompileError, "");
+    EXPECT_EQ(fresh()->compile_cache().get(fake_program("k"))->bytes, "k");
+    EXPECT_EQ(machine->calls_of("compile"), 2);
+    set_wait_hooks({});
 }
 
 TEST_F(CompileCacheTest, AChangedFileOfTheDiskIsSeen) {

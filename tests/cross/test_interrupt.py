@@ -261,3 +261,90 @@ def test_the_other_faces(text):
         assert program.interrupt() < 10
         assert program.next == "stopped"
         assert program.line() == "done"
+
+
+COMPILE = """
+from trilane import _core
+lines = [f"x = x * {2 * i + 3}u + (x >> {i % 31}); if (x % {i + 5}u == 3u) p[x & 31u] = x;"
+         for i in range({count})]
+source = 'extern "C" __global__ void f(unsigned *p) { unsigned x = p[0]; ' + ''.join(lines) + '}'
+{before}
+say("ready")
+start = time.perf_counter()
+try:
+    {compile}
+    say("not stopped")
+except {error}:
+    say("stopped")
+left = time.perf_counter() - start
+{compile}  # as far as it had come
+whole = time.perf_counter() - start
+statistics = _core.current_context().cache_statistics()
+say(f"{left < whole - 0.5} {statistics['compiled']} {statistics['disk_writes']}")
+"""
+COMPILES = {
+    "core": ("", "_core.Module.compile(source)"),
+    "cupy": ("import trilane.cupy as cp", 'cp.RawModule(code=source).get_function("f")'),
+}
+
+
+@pytest.mark.parametrize("face", COMPILES)
+def test_ctrl_c_leaves_a_compile_which_goes_on(face, tmp_path):
+    before, call = COMPILES[face]
+    text = COMPILE.replace("{count}", "1000").replace("{before}", before).replace("{compile}", call)
+    cache = str(tmp_path / "cache")
+    with Program(text.replace("{error}", "KeyboardInterrupt"), TRILANE_CACHE_DIR=cache) as program:
+        assert program.line() == "ready"
+        assert program.interrupt() < 10 and program.next == "stopped"
+        assert program.line() == "True 1 1"
+
+
+def test_a_handler_of_the_programs_own_runs_during_a_compile(tmp_path):
+    before = """
+import trilane.cupy
+class Enough(Exception):
+    pass
+def handler(number, frame):
+    raise Enough
+signal.signal(signal.SIGINT, handler)
+"""
+    text = (
+        COMPILE.replace("{count}", "1000")
+        .replace("{before}", before)
+        .replace("{compile}", "_core.Module.compile(source)")
+    )
+    cache = str(tmp_path / "cache")
+    with Program(text.replace("{error}", "Enough"), TRILANE_CACHE_DIR=cache) as program:
+        assert program.line() == "ready"
+        assert program.interrupt() < 10 and program.next == "stopped"
+        assert program.line() == "True 1 1"
+
+
+def test_a_process_that_ends_during_a_compile_ends_well(tmp_path):
+    text = COMPILE[: COMPILE.index("start = ")].replace("{before}", "").replace("{count}", "1000")
+    text += "_core.Module.compile(source)"
+    with Program(text, TRILANE_CACHE_DIR=str(tmp_path / "cache")) as program:
+        assert program.line() == "ready"
+        program.interrupt()
+        assert program.next.rstrip().endswith("KeyboardInterrupt")
+        assert program.child.wait(60) in (130, -signal.SIGINT)
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_compile(tmp_path):
+    text = COMPILE[: COMPILE.index("start = ")].replace("{before}", "").replace("{count}", "2500")
+    text += """
+import atexit
+atexit.register(say, "ends")  # after the import of trilane: runs before its own
+try:
+    _core.Module.compile(source)
+except KeyboardInterrupt:
+    raise SystemExit(3)
+"""
+    with Program(text, TRILANE_CACHE_DIR=str(tmp_path / "cache")) as program:
+        assert program.line() == "ready"
+        program.interrupt()
+        assert program.next == "ends"
+        time.sleep(0.5)
+        assert program.child.poll() is None  # waits for the compiler
+        program.child.send_signal(signal.SIGINT)
+        assert program.child.wait(2) == -signal.SIGINT
