@@ -1,7 +1,7 @@
 // Circular functions of floats and their inverses.
 #pragma once
 
-// x / pi modulo 2 as a sum of two doubles. Each product with 28 bits of 1/pi is exact, and so is
+// x / pi + shift modulo 2 as a sum of two doubles. Each product with 28 bits of 1/pi is exact, and so is
 // taking even numbers off it; seven of them reach below the last bit that any float needs.
 TRILANE_HD void trilane_turn(double x, double part, double* sum, double* rest) {
     TRILANE_EXACT
@@ -11,8 +11,8 @@ TRILANE_HD void trilane_turn(double x, double part, double* sum, double* rest) {
     *rest += (*sum - (s - t)) + (p - t);
     *sum = s;
 }
-TRILANE_HD double trilane_half_turns(double x, double* rest) {
-    double sum = 0;
+TRILANE_HD double trilane_half_turns(double x, double shift, double* rest) {
+    double sum = shift;
     *rest = 0;
     trilane_turn(x, 0x1.45f306cp-2, &sum, rest);
     trilane_turn(x, 0x1.c9c8828p-30, &sum, rest);
@@ -42,7 +42,7 @@ TRILANE_HD float trilane_sin_near(float r, unsigned int sign) {
 // sin(pi (x/pi + shift)) for large or infinite x: rare.
 TRILANE_HD float trilane_sin_far(float x, double shift) {
     TRILANE_EXACT
-    double rest, turns = trilane_half_turns((double)x, &rest) + shift;
+    double rest, turns = trilane_half_turns((double)x, shift, &rest);
     double t = turns + TRILANE_ROUND, n = t - TRILANE_ROUND;
     float r = (float)(((turns - n) + rest) * 0x1.921fb54442d18p+1);
     return trilane_sin_near(r, (unsigned int)trilane_bits(t) << 31);
@@ -79,7 +79,7 @@ TRILANE_HD float trilane_tan(float x) {
     float t = __builtin_fmaf(a, 0x1.45f306p-1f, TRILANE_ROUND_F), n = t - TRILANE_ROUND_F;
     float y = trilane_tan_near(trilane_less_pi(a, 0.5f * n), __float_as_uint(t), __float_as_uint(x));
     if (a > TRILANE_FAR_ANGLE) {
-        double rest, turns = 2.0 * trilane_half_turns((double)x, &rest);
+        double rest, turns = 2.0 * trilane_half_turns((double)x, 0.0, &rest);
         double w = turns + TRILANE_ROUND, m = w - TRILANE_ROUND;
         float r = (float)(__builtin_fma(2.0, rest, turns - m) * 0x1.921fb54442d18p+0);
         y = trilane_tan_near(r, (unsigned int)trilane_bits(w), 0u);
