@@ -43,16 +43,18 @@ TRILANE_HD float trilane_exp10_fast(float x) {
     y = trilane_pick(x < -45.5f, 0.0f, y);
     return trilane_pick(x <= 0x1.344134p+5f, y, x + TRILANE_INF_F);
 }
-// 2^n q + (2^n - 1) with q = exp(r) - 1; by halves, as 2^128 is no float.
+// 2^n q + (2^n - 1) with q = exp(r) - 1; by halves, as 2^128 is no float. q stays a sum, r + curve:
+// where n = 1 takes half of the result away, a rounded q would be one ulp of it.
 TRILANE_HD float trilane_expm1(float x) {
     TRILANE_EXACT
     float y = trilane_pick(x < -18.0f, -18.0f, x);
     float t = __builtin_fmaf(y, 0x1.715476p+0f, TRILANE_ROUND_F), n = t - TRILANE_ROUND_F;
-    float r = __builtin_fmaf(n, -0x1.62e43p-1f, y);
-    r = __builtin_fmaf(n, 0x1.05c61p-29f, r);
-    float q = __builtin_fmaf(r * r, trilane_poly_expm1(r), r);
+    float whole = __builtin_fmaf(n, -0x1.62e43p-1f, y);
+    float r = __builtin_fmaf(n, 0x1.05c61p-29f, whole);
+    float lost = __builtin_fmaf(n, 0x1.05c61p-29f, whole - r);
+    float curve = __builtin_fmaf(r * r, trilane_poly_expm1(r), lost);
     float half = __uint_as_float((__float_as_uint(t) + 126u) << 23);
-    float value = 2.0f * __builtin_fmaf(half, q, half - 0.5f);
+    float value = 2.0f * __builtin_fmaf(half, curve, __builtin_fmaf(half, r, half - 0.5f));
     value = trilane_pick(__builtin_fabsf(x) < 0x1p-25f, x, value);
     return trilane_pick(x <= 0x1.62e42ep+6f, value, x + TRILANE_INF_F);
 }
