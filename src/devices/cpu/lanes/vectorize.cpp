@@ -1,6 +1,10 @@
 // Around the emitter: preparation, and the new function.
 #include "devices/cpu/lanes/vectorize.h"
 
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
@@ -45,6 +49,14 @@ void prepare_for_lanes(Function& scalar, Optimizer& optimizer) {
     optimizer.forget(scalar);
 }
 
+// The plan's order needs loops with one entry.
+static bool is_irreducible(Function& function) {
+    DominatorTree dominators(function);
+    LoopInfo loops(dominators);
+    ReversePostOrderTraversal<Function*> order(&function);
+    return containsIrreducibleCFG<BasicBlock*>(order, loops);
+}
+
 Function* put_into_lanes(Function& scalar, unsigned lane, unsigned lanes, bool full,
                          const std::string& symbol, std::string& why) {
     Module& module = *scalar.getParent();
@@ -62,6 +74,7 @@ Function* put_into_lanes(Function& scalar, unsigned lane, unsigned lanes, bool f
         for (Instruction& instruction : instructions(scalar))
             if (instruction.getType()->isTokenTy() || isa<IndirectBrInst>(instruction))
                 throw NotInLanes{"an operation that stands alone"};
+        if (is_irreducible(scalar)) throw NotInLanes{"a loop that is entered in its middle"};
         LanePlan plan(scalar, *scalar.getArg(lane));
         LaneEmitter(scalar, plan, *vector, lanes, full).run();
         return vector;
