@@ -263,7 +263,10 @@ def test_the_other_faces(text):
         assert program.line() == "done"
 
 
+# The text is there to take long: nothing for a folder of texts that another compiler is to take.
 COMPILE = """
+import os
+os.environ.pop("TRILANE_DUMP", None)
 from trilane import _core
 lines = [f"x = x * {2 * i + 3}u + (x >> {i % 31}); if (x % {i + 5}u == 3u) p[x & 31u] = x;"
          for i in range({count})]

@@ -116,11 +116,11 @@ Value* LaneEmitter::for_each_lane(ArrayRef<Value*> operands, Type* result,
     auto* loop = BasicBlock::Create(context_, "each", &vector_function_);
     auto* after = BasicBlock::Create(context_, "all", &vector_function_);
     Type* word = builder_.getInt64Ty();
-    Value* todo = builder_.CreateZExt(bits(mask_), word);
+    Value* active = builder_.CreateZExt(bits(mask_), word);
     builder_.CreateBr(loop);
     builder_.SetInsertPoint(loop);
     PHINode* left = builder_.CreatePHI(word, 2);
-    left->addIncoming(todo, before);
+    left->addIncoming(active, before);
     Value* lane = builder_.CreateBinaryIntrinsic(Intrinsic::cttz, left, builder_.getTrue());
     SmallVector<Value*, 4> own;
     for (size_t i = 0; i < operands.size(); ++i) {
@@ -198,10 +198,7 @@ void LaneEmitter::emit_call(CallBase& call) {
         call.getType()->isVoidTy())
         return;
     if (Function* callee = call.getCalledFunction()) {
-        if (auto form = suspend_of(*callee)) {
-            if (emit_warp_operation(call, *form)) return;
-            refuse(call, "a barrier or warp operation");
-        }
+        if (suspend_of(*callee)) refuse(call, "a barrier or warp operation");
     }
     if (plan_.shape(&call).is_uniform() && !call.getType()->isVoidTy()) return emit_scalar(call);
     if (intrinsic != nullptr && isTriviallyVectorizable(intrinsic->getIntrinsicID()) &&

@@ -1,5 +1,5 @@
 // Writes the function of W lanes by the plan. One object per function written; its parts: flow.cpp
-// (blocks, masks), values.cpp (operands, arithmetic), memory.cpp, calls.cpp, warp.cpp.
+// (blocks, masks), values.cpp (operands, arithmetic), memory.cpp, guess.cpp, calls.cpp.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -105,13 +105,6 @@ class LaneEmitter {
         llvm::ArrayRef<llvm::Value*> operands, llvm::Type* result,
         const std::function<llvm::Value*(llvm::Value*, llvm::ArrayRef<llvm::Value*>)>& step);
 
-    // warp.cpp
-    bool emit_warp_operation(llvm::CallBase& call, const SuspendForm& form);
-    llvm::Value* emit_shuffle(llvm::CallBase& call, const SuspendForm& form);
-    llvm::Value* emit_vote(llvm::CallBase& call, const SuspendForm& form);
-    llvm::Value* emit_match(llvm::CallBase& call, const SuspendForm& form);
-    llvm::Value* emit_warp_reduction(llvm::CallBase& call, const SuspendForm& form);
-    llvm::Value* permuted(llvm::Value* values, llvm::Value* index);
     llvm::Value* bits(llvm::Value* mask);  // as an integer of W bits
 
     llvm::Function& scalar_function_;

@@ -126,7 +126,7 @@ void LaneEmitter::emit_skip(BasicBlock& block) {
         builder_.CreateCondBr(any(mask), made.body, blocks_[next].test);
         return;
     }
-    builder_.CreateBr(made.body);  // the last place of all
+    builder_.CreateBr(made.body);  // no later place can hold a lane: they are here
 }
 
 void LaneEmitter::put_down(BasicBlock& to, Value* lanes) {

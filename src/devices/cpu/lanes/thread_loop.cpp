@@ -161,7 +161,8 @@ void build_vector_loop(Function& function, CountedBody& parts, CallInst& call, F
     IRBuilder<> builder(head);
     PHINode* x = builder.CreatePHI(builder.getInt32Ty(), 2, "x");
     x->addIncoming(builder.getInt32(0), parts.preheader);
-    Value* next = builder.CreateAdd(x, builder.getInt32(lanes), "", true, true);
+    // Unsigned: wide blocks come close to 2^31 threads, and this goes beyond by a vector.
+    Value* next = builder.CreateAdd(x, builder.getInt32(lanes), "", true, false);
     builder.CreateCondBr(builder.CreateICmpULE(next, parts.limit), whole, rest);
     auto arguments = [&](Value* index) {
         SmallVector<Value*, 8> values;
