@@ -195,6 +195,9 @@ def measure(who: str) -> dict[str, tuple[float, str]]:
 
         return cupy_rows(cupy, numpy)
     if who == "numba-cuda":
+        # Numba 0.68 takes a name that NumPy 2.5 no longer has.
+        if not hasattr(numpy, "row_stack"):
+            numpy.row_stack = numpy.vstack
         from numba import cuda
 
         return numba_rows(cuda, numpy)

@@ -47,6 +47,18 @@ def test_header_of_generated_kernels_in_every_language_version(header, standard)
     assert complaint(text, 90) is None
 
 
+def test_tuples_of_both_libraries_stand_side_by_side():
+    """The toolkit's <cuda/std/tuple> declares std::tuple_size too, for structured bindings."""
+    use = """extern "C" __global__ void f(int* p) {
+        std::tuple<int, float> ours(1, 2.0f);
+        auto [a, b] = cuda::std::make_tuple(1, 2);
+        p[0] = std::get<0>(ours) + std::tuple_size<std::array<int, 3>>::value + a + b; }"""
+    heads = ["<utility>", "<tuple>", "<array>", "<cuda/std/tuple>", "<cooperative_groups/reduce.h>"]
+    for order in (heads, heads[::-1]):
+        includes = "".join(f"#include {head}\n" for head in order)
+        assert complaint(Text("tuples", includes + use, ["--std=c++17"]), 90) is None
+
+
 # Ten at a time: a test costs more than a compile.
 @pytest.mark.parametrize("start", range(0, len(CASES), 10), ids=lambda i: CASES[i].name)
 def test_kernel_cases(start):
