@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Context : public std::enable_shared_from_this<Context> {
     void unkeep() { kept_.store(false, std::memory_order_relaxed); }
 
   private:
+    friend class Stream;  // keeps own_streams_
     Context(std::unique_ptr<Device> device, int index);
     [[noreturn]] void throw_forked(const char* who) const;
     std::unique_ptr<Device> device_;
@@ -64,6 +66,8 @@ class Context : public std::enable_shared_from_this<Context> {
     std::unique_ptr<ForeignMemory> foreign_;
     std::unique_ptr<CompileCache> compile_cache_;
     std::weak_ptr<Stream> default_stream_;
+    std::mutex own_streams_mutex_;
+    std::unordered_map<RawStream, std::weak_ptr<Stream>> own_streams_;  // made here, alive
 };
 using ContextPtr = std::shared_ptr<Context>;
 

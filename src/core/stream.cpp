@@ -25,13 +25,31 @@ StreamPtr Stream::create(const ContextPtr& context, bool non_blocking, int prior
     StreamPtr stream(new Stream(context, 0, false, non_blocking, priority, next_id()));
     stream->raw_ = context->device().create_stream(non_blocking, priority);
     stream->owned_ = true;
+    {
+        std::lock_guard lock(context->own_streams_mutex_);
+        context->own_streams_.insert_or_assign(stream->raw_, stream);
+    }
     context->pool().add_stream(*stream);
     return stream;
+}
+
+StreamPtr Stream::find_own(Context& context, RawStream raw) {
+    std::lock_guard lock(context.own_streams_mutex_);
+    const auto found = context.own_streams_.find(raw);
+    return found == context.own_streams_.end() ? nullptr : found->second.lock();
+}
+
+void Stream::forget() noexcept {
+    std::lock_guard lock(context_->own_streams_mutex_);
+    context_->own_streams_.erase(raw_);
 }
 
 StreamPtr Stream::wrap(const ContextPtr& context, RawStream raw) {
     if (raw == 0) return context->default_stream();
     context->require_usable("Stream");
+    // Two objects for one stream would end at different times: the memory of one would be guarded by
+    // a handle that the other has destroyed.
+    if (StreamPtr own = find_own(*context, raw)) return own;
     StreamPtr stream(new Stream(context, raw, false, false, 0, next_id()));
     context->pool().add_stream(*stream);
     return stream;
@@ -39,6 +57,7 @@ StreamPtr Stream::wrap(const ContextPtr& context, RawStream raw) {
 
 Stream::~Stream() {
     if (raw_ == 0 || !context_->usable()) return;
+    if (owned_) forget();  // before the driver may give the handle to another
     context_->pool().retire_stream(*this);
     if (owned_) context_->device().destroy_stream(raw_);
 }

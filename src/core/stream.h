@@ -15,8 +15,9 @@ using EventPtr = std::shared_ptr<Event>;
 class Stream {
   public:
     static StreamPtr create(const ContextPtr& context, bool non_blocking = false, int priority = 0);
-    // A stream of another library: never destroyed here, and it must stay alive as long as the
-    // handle and what was allocated on it. 0 gives the default stream.
+    // The stream with that handle. One that create() made here is given itself, and lives as long as
+    // any holder. One of another library is never destroyed here, and it must stay alive as long as
+    // the result and what was allocated on it. 0 gives the default stream.
     static StreamPtr wrap(const ContextPtr& context, RawStream raw);
     ~Stream();
 
@@ -36,6 +37,8 @@ class Stream {
   private:
     friend class Context;
     static uint64_t next_id();
+    static StreamPtr find_own(Context& context, RawStream raw);
+    void forget() noexcept;  // it is no longer one of its context's own
     Stream(ContextPtr context, RawStream raw, bool owned, bool non_blocking, int priority,
            uint64_t id);
     ContextPtr context_;

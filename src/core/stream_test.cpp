@@ -28,6 +28,25 @@ TEST_F(StreamTest, KeepsItsPropertiesAndHasItsOwnId) {
     EXPECT_EQ(a->context(), context);
 }
 
+TEST_F(StreamTest, AHandleOfAnOwnStreamGivesThatStream) {
+    StreamPtr made = Stream::create(context, true, -1);
+    const RawStream raw = made->raw();
+    StreamPtr wrapped = Stream::wrap(context, raw);
+    EXPECT_EQ(wrapped, made);
+    // What was allocated by the one name is freed after the other is gone: the device aborts on a
+    // stream that was destroyed.
+    BufferPtr buffer = Buffer::allocate(wrapped, 1024);
+    made.reset();
+    wrapped->synchronize();
+    wrapped.reset();
+    buffer.reset();
+    // Gone: the handle is a stranger's again.
+    machine->hold = false;
+    const StreamPtr later = Stream::create(context);
+    EXPECT_NE(later->raw(), raw);
+    EXPECT_EQ(Stream::wrap(context, later->raw()), later);
+}
+
 TEST_F(StreamTest, HostFunctionsRunInOrder) {
     machine->hold = true;
     const StreamPtr stream = Stream::create(context);
