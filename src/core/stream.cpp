@@ -47,8 +47,8 @@ void Stream::forget() noexcept {
 StreamPtr Stream::wrap(const ContextPtr& context, RawStream raw) {
     if (raw == 0) return context->default_stream();
     context->require_usable("Stream");
-    // Two objects for one stream would end at different times: the memory of one would be guarded by
-    // a handle that the other has destroyed.
+    // Two objects for one stream would end at different times: the memory of one would be guarded
+    // by a handle that the other has destroyed.
     if (StreamPtr own = find_own(*context, raw)) return own;
     StreamPtr stream(new Stream(context, raw, false, false, 0, next_id()));
     context->pool().add_stream(*stream);

@@ -15,9 +15,9 @@ using EventPtr = std::shared_ptr<Event>;
 class Stream {
   public:
     static StreamPtr create(const ContextPtr& context, bool non_blocking = false, int priority = 0);
-    // The stream with that handle. One that create() made here is given itself, and lives as long as
-    // any holder. One of another library is never destroyed here, and it must stay alive as long as
-    // the result and what was allocated on it. 0 gives the default stream.
+    // The stream with that handle. One that create() made here is given itself, and lives as long
+    // as any holder. One of another library is never destroyed here, and it must stay alive as long
+    // as the result and what was allocated on it. 0 gives the default stream.
     static StreamPtr wrap(const ContextPtr& context, RawStream raw);
     ~Stream();
 
