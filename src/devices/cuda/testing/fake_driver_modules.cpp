@@ -1,5 +1,10 @@
 // The fake driver's streams, events, modules and launches.
-#include <sstream>
+//
+// No iostream here: beside the real NVRTC in one process, with libstdc++ linked statically into
+// each, the facets of one were found by the ids of another, and reading a number never ended.
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
 
 #include "devices/cuda/testing/fake_driver_state.h"
 
@@ -81,6 +86,26 @@ Result fake_event_elapsed(float* ms, EventHandle start, EventHandle stop) {
 
 // --- modules
 
+// The next word of `text`, which loses it; empty at its end.
+std::string_view take_word(std::string_view& text) {
+    const size_t first = text.find_first_not_of(' ');
+    text.remove_prefix(first == std::string_view::npos ? text.size() : first);
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(word.size());
+    return word;
+}
+
+// `.entry NAME SIZE...` with the bytes of each parameter.
+void read_entry(std::string_view line, std::map<std::string, Kernel>& kernels) {
+    if (take_word(line) != ".entry") return;
+    const std::string name(take_word(line));
+    if (name.empty()) return;
+    Kernel& kernel = kernels[name];
+    kernel.name = name;
+    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line))
+        kernel.sizes.push_back(std::strtoull(std::string(word).c_str(), nullptr, 10));
+}
+
 Result fake_load(ModuleHandle* module, const void* image, unsigned, JitOption* options,
                  void** values) {
     ENTER();
@@ -93,14 +118,10 @@ Result fake_load(ModuleHandle* module, const void* image, unsigned, JitOption* o
         return r::kInvalidPtx;
     }
     auto made = std::make_unique<Module>();
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) {
-        std::istringstream words(line);
-        std::string word, name;
-        if (!(words >> word >> name) || word != ".entry") continue;
-        Kernel& kernel = made->kernels[name];
-        kernel.name = name;
-        for (size_t nbytes = 0; words >> nbytes;) kernel.sizes.push_back(nbytes);
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        read_entry(line, made->kernels);
     }
     *module = reinterpret_cast<ModuleHandle>(made.get());
     modules.insert(made.release());
