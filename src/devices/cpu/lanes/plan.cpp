@@ -9,10 +9,11 @@ namespace trilane::cpu {
 
 using namespace llvm;
 
-LanePlan::LanePlan(Function& function, const Argument& lane)
+LanePlan::LanePlan(Function& function, const Argument& lane, ArrayRef<const Argument*> varying)
     : function_(function), dominators_(function), post_dominators_(function), loops_(dominators_) {
     order_blocks();
     find_equivalents();
+    for (const Argument* argument : varying) shapes_[argument] = LaneShape::varying();
     find_shapes(lane);
     plan_deferral();
 }
@@ -87,6 +88,22 @@ bool LanePlan::diverges(const BasicBlock* block) const {
     return branch != nullptr && branch->isConditional() &&
            !shape(branch->getCondition()).is_uniform() &&
            !shape(branch->getCondition()).is_unknown();
+}
+
+bool LanePlan::reached_together(const BasicBlock* block) const {
+    for (const BasicBlock* parting : order_) {
+        if (!diverges(parting)) continue;
+        const auto* node = post_dominators_.getNode(parting);
+        const BasicBlock* meets =
+            node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
+        SmallPtrSet<const BasicBlock*, 16> apart;
+        SmallVector<const BasicBlock*, 16> pending{parting};
+        while (!pending.empty())
+            for (const BasicBlock* next : successors(pending.pop_back_val()))
+                if (next != meets && apart.insert(next).second) pending.push_back(next);
+        if (apart.contains(block)) return false;
+    }
+    return true;
 }
 
 // Lanes can come to the block by different ways.

@@ -23,9 +23,11 @@ namespace trilane::cpu {
 
 class LanePlan {
   public:
-    // `lane` is the argument that counts with the lane; all other arguments are uniform. The
+    // `lane` is the argument that counts with the lane; `varying` ones differ as they like; all
+    // others are uniform. The
     // function has simplified loops in LCSSA form, no switch, and one return.
-    LanePlan(llvm::Function& function, const llvm::Argument& lane);
+    LanePlan(llvm::Function& function, const llvm::Argument& lane,
+             llvm::ArrayRef<const llvm::Argument*> varying = {});
 
     const std::vector<llvm::BasicBlock*>& order() const { return order_; }
     size_t index(const llvm::BasicBlock* block) const { return index_.lookup(block); }
@@ -51,6 +53,9 @@ class LanePlan {
     const llvm::LoopInfo& loops() const { return loops_; }
     // Every lane that enters the function is active in the block.
     bool runs_all(const llvm::BasicBlock* block) const;
+
+    // Lanes that have parted never come here one without the others.
+    bool reached_together(const llvm::BasicBlock* block) const;
 
   private:
     void order_blocks();

@@ -132,6 +132,7 @@ void kernel_fields(Archive& archive, LoweredKernel& kernel) {
     archive.field(kernel.dynamic_shared_align);
     archive.field(kernel.frame_bytes);
     archive.field(kernel.local_bytes);
+    archive.field(kernel.scratch_bytes);
     archive.list(kernel.sites, [&](SuspendSite& site) {
         archive.field(site.kind);
         archive.field(site.line);

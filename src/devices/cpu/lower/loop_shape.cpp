@@ -73,6 +73,8 @@ CountedLoop make_loop(Function& function, BasicBlock* before, Value* limit, cons
     return loop;
 }
 
+}  // namespace
+
 bool kernel_needs_thread(Function& function) {
     for (Instruction& instruction : instructions(function)) {
         auto* call = dyn_cast<CallBase>(&instruction);
@@ -84,21 +86,36 @@ bool kernel_needs_thread(Function& function) {
     return false;
 }
 
-void link_loops(IRBuilder<>& builder, CountedLoop& z, CountedLoop& y, CountedLoop& x) {
-    builder.CreateBr(z.header);
-    builder.SetInsertPoint(z.header);
-    builder.CreateBr(y.header);
-    builder.SetInsertPoint(y.header);
-    builder.CreateBr(x.header);
-    builder.SetInsertPoint(x.exit);
-    builder.CreateBr(y.latch);
-    builder.SetInsertPoint(y.exit);
-    builder.CreateBr(z.latch);
-    builder.SetInsertPoint(z.exit);
-    builder.CreateRetVoid();
+void store_thread(IRBuilder<>& builder, const BlockValues& values) {
+    StoreInst* store = builder.CreateAlignedStore(
+        linear_thread(builder, values),
+        context_field(builder, values.context, offsetof(BlockContext, thread_linear)), Align(4));
+    store->setMetadata(kThreadMark, MDNode::get(builder.getContext(), {}));
 }
 
-}  // namespace
+ThreadLoops make_row_loops(IRBuilder<>& builder, const BlockValues& values) {
+    BasicBlock* before = builder.GetInsertBlock();
+    Function& function = *before->getParent();
+    CountedLoop z = make_loop(function, before, values.block_dim[2], "z");
+    CountedLoop y = make_loop(function, z.header, values.block_dim[1], "y");
+    BranchInst::Create(z.header, before);
+    BranchInst::Create(y.header, z.header);
+    BranchInst::Create(y.latch, y.header);
+    BranchInst::Create(z.latch, y.exit);
+    return {nullptr, y.index, z.index, y.header, z.exit};
+}
+
+ThreadLoops make_thread_loops(IRBuilder<>& builder, const BlockValues& values) {
+    ThreadLoops loops = make_row_loops(builder, values);
+    BasicBlock* latch = loops.body->getSingleSuccessor();
+    CountedLoop x = make_loop(*latch->getParent(), loops.body, values.block_dim[0], "x");
+    loops.body->getTerminator()->setSuccessor(0, x.header);
+    BranchInst::Create(x.latch, x.header);
+    BranchInst::Create(latch, x.exit);
+    loops.x = x.index;
+    loops.body = x.header;
+    return loops;
+}
 
 uint32_t narrow_global_indices(Function& function, const BlockValues& values) {
     uint32_t axes = 0;
@@ -142,31 +159,22 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     IRBuilder<> builder(entry);
     BlockValues values = load_block_values(builder, function->getArg(0));
     SmallVector<Value*, 8> arguments = load_arguments(builder, kernel, values.context);
-    CountedLoop z = make_loop(*function, entry, values.block_dim[2], "z");
-    CountedLoop y = make_loop(*function, z.header, values.block_dim[1], "y");
-    CountedLoop x = make_loop(*function, y.header, values.block_dim[0], "x");
-    link_loops(builder, z, y, x);
-    values.thread_idx[0] = x.index;
-    values.thread_idx[1] = y.index;
-    values.thread_idx[2] = z.index;
-    builder.SetInsertPoint(x.header);
-    if (kernel_needs_thread(kernel)) {
-        StoreInst* store = builder.CreateAlignedStore(
-            linear_thread(builder, values),
-            context_field(builder, values.context, offsetof(BlockContext, thread_linear)),
-            Align(4));
-        store->setMetadata(kThreadMark, MDNode::get(context, {}));
-    }
+    ThreadLoops loops = make_thread_loops(builder, values);
+    values.thread_idx[0] = loops.x;
+    values.thread_idx[1] = loops.y;
+    values.thread_idx[2] = loops.z;
+    ReturnInst::Create(context, loops.exit);
+    builder.SetInsertPoint(loops.body->getTerminator());
+    if (kernel_needs_thread(kernel)) store_thread(builder, values);
     CallInst* call = builder.CreateCall(&kernel, arguments);
     call->setAttributes(kernel.getAttributes().removeFnAttributes(context));
     function->setSubprogram(kernel.getSubprogram());
-    builder.CreateBr(x.latch);
     InlineFunctionInfo info;
     InlineResult result = InlineFunction(*call, info);
     TRILANE_CHECK(result.isSuccess(), "{}: {}", symbol, result.getFailureReason());
     lower_registers(*function, &values);
     lower_shared(*function, layout, values.shared);
-    lowered.row_fold = find_row_fold(values, *x.index);
+    lowered.row_fold = find_row_fold(values, *loops.x);
     lowered.narrow_axes = narrow_global_indices(*function, values);
     return function;
 }

@@ -23,6 +23,20 @@ inline constexpr const char* kStridedMark = "trilane-strided";
 llvm::Function* build_loop_shape(llvm::Function& kernel, const SharedLayout& layout,
                                  const std::string& symbol, LoweredKernel& lowered);
 
+// Loops over all threads of a block, x innermost. `body` is x's header, which jumps on; the builder
+// stood in a block without an end, which now leads into the loops.
+struct ThreadLoops {
+    llvm::PHINode *x = nullptr, *y = nullptr, *z = nullptr;
+    llvm::BasicBlock *body = nullptr, *exit = nullptr;  // `exit` has no end yet
+};
+ThreadLoops make_thread_loops(llvm::IRBuilder<>& builder, const BlockValues& values);
+// Only those along y and z; `body` is y's header and jumps to its latch, x is nullptr.
+ThreadLoops make_row_loops(llvm::IRBuilder<>& builder, const BlockValues& values);
+// Some call in the function asks the runtime which thread runs.
+bool kernel_needs_thread(llvm::Function& function);
+// Tells the runtime which thread runs.
+void store_thread(llvm::IRBuilder<>& builder, const BlockValues& values);
+
 // Guards of the whole body by `i < n`, where i counts with the thread along x, become bounds of the
 // x loop, so that the loop in the middle has no branch and vectorises without masks.
 // Needs simplified IR. True if something changed.

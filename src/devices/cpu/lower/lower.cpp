@@ -19,6 +19,7 @@
 #include "devices/cpu/lower/loop_shape.h"
 #include "devices/cpu/lower/passes.h"
 #include "devices/cpu/lower/prepare.h"
+#include "devices/cpu/lower/regions.h"
 #include "devices/cpu/lower/registers.h"
 #include "devices/cpu/lower/target.h"
 
@@ -100,7 +101,10 @@ class Lowering {
         lowered.dynamic_shared_align = layout.dynamic_align;
         lowered.local_bytes = private_bytes(*kernel);
         lowered.shape = BlockShape::Loop;
-        if (needs_coroutines(*kernel, optimizer_) || !shape_as_loop(*kernel, layout, lowered)) {
+        bool shaped = needs_coroutines(*kernel, optimizer_)
+                          ? shape_as_regions(*kernel, layout, lowered)
+                          : shape_as_loop(*kernel, layout, lowered);
+        if (!shaped) {
             lowered.shape = BlockShape::Coroutine;
             shape_as_coroutines(*kernel, layout, lowered);
         }
@@ -151,6 +155,23 @@ class Lowering {
         optimizer_.optimize(*function);
         mark_threads_independent(*function, optimizer_);
         optimizer_.vectorize(*function);
+        return true;
+    }
+
+    bool shape_as_regions(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
+        unsigned lanes = chosen_lanes();
+        if (lanes <= 1 || front_.options.optimize == 0) return false;
+        Function* function = nullptr;
+        {
+            Stopwatch watch(times.shape_ns);
+            function = build_region_shape(kernel, layout, lowered.entry_symbol, optimizer_, lanes,
+                                          lowered);
+            if (function == nullptr) return false;
+        }
+        Stopwatch watch(times.optimize_ns);
+        optimizer_.simplify(*function);
+        optimizer_.optimize(*function);
+        optimizer_.tidy(*function);
         return true;
     }
 

@@ -12,7 +12,7 @@ namespace trilane::cpu {
 
 // How the threads of a block are run.
 enum class BlockShape : int {
-    Loop = 0,       // no synchronisation: a plain loop over the threads
+    Loop = 0,       // a loop over the threads, or one for each region between barriers
     Coroutine = 1,  // barriers, warp operations, or loops that wait: one coroutine per thread
 };
 
@@ -44,6 +44,7 @@ struct LoweredKernel {
     size_t dynamic_shared_align = 16;
     size_t frame_bytes = 0;  // of one thread's coroutine
     size_t local_bytes = 0;
+    size_t scratch_bytes = 0;  // per thread, for what lives across barriers in loop shape
     std::vector<SuspendSite> sites;
 };
 

@@ -22,6 +22,7 @@ struct BlockContext {
     void* const* arguments = nullptr;  // one pointer per parameter
     uint32_t thread_linear = 0;        // x + y * nx + z * nx * ny of the running thread
     uint32_t unused = 0;
+    uint8_t* scratch = nullptr;  // scratch_bytes for each thread, their number rounded up to 64
     LaunchState* launch = nullptr;
     BlockRun* run = nullptr;  // of a block in coroutine shape
 };

@@ -227,6 +227,9 @@ class Participant {
         context.arguments = launch_.arguments;
         context.launch = &launch_;
         context.run = nullptr;
+        if (kernel_.lowered.scratch_bytes > 0)
+            context.scratch = block.frames.reserve((launch_.block.count() + 63) / 64 * 64 *
+                                                   kernel_.lowered.scratch_bytes);
     }
 
     void place(BlockContext& context, uint64_t index) {
