@@ -55,7 +55,7 @@ class RegionBuilder {
 
     size_t size() const;
 
-    // void thread(context, x, y, z, cells to read, cells to write)
+    // void thread(context, x, y, z, cells to read, cells to write, scratch)
     void make_thread();
 
     bool is_plain_barrier(llvm::CallBase& call, const SuspendForm& form);
@@ -92,11 +92,16 @@ class RegionBuilder {
 
     static bool is_next_cell(llvm::Function& region, llvm::Value* pointer);
 
+    void make_entry(llvm::Function& regions);
+
     llvm::Function* make_block();
 
     // Calls `region` for every thread of the block, W at a time where that can be.
     void run_threads(llvm::IRBuilder<>& builder, const BlockValues& values, llvm::Function& region,
                      llvm::AllocaInst* const* cells, std::vector<llvm::CallInst*>& calls);
+
+    void run_rows_together(llvm::IRBuilder<>& builder, const BlockValues& values,
+                           llvm::function_ref<void(llvm::Value* y, llvm::Value* z)> run_row);
 
     llvm::Value* field(llvm::IRBuilder<>& builder, llvm::Value* cells, uint64_t place);
 
@@ -109,6 +114,7 @@ class RegionBuilder {
 
     static constexpr unsigned kThreadX = 1;  // the argument of thread_
     static constexpr uint64_t kNextCell = 0, kCountCell = 4;
+    static constexpr unsigned kRows = 4, kMostInRows = 160;
     static constexpr const char* kNextMark = "trilane.next";
     llvm::Function& kernel_;
     const SharedLayout& layout_;
@@ -124,6 +130,7 @@ class RegionBuilder {
     llvm::Value *row_ = nullptr, *scratch_ = nullptr, *linear_ = nullptr;
     llvm::CallInst* keep_ = nullptr;
     llvm::BasicBlock* common_ = nullptr;
+    llvm::BasicBlock* after_rows_ = nullptr;  // of run_rows_together()
     std::vector<RegionBarrier> barriers_;
     std::vector<RegionValue> carried_;
     llvm::SmallPtrSet<llvm::Value*, 32> uniform_;

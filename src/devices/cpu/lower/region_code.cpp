@@ -128,15 +128,35 @@ bool RegionBuilder::is_next_cell(Function& region, Value* pointer) {
     return pointer->stripPointerCasts() == region.getArg(5);
 }
 
-Function* RegionBuilder::make_block() {
-    Function* function = Function::Create(
+// void symbol(BlockContext*), which finds the block's memory.
+void RegionBuilder::make_entry(Function& regions) {
+    Function* entry = Function::Create(
         FunctionType::get(Type::getVoidTy(context_), {PointerType::get(context_, 0)}, false),
         GlobalValue::ExternalLinkage, symbol_, module_);
+    entry->setAttributes(AttributeList().addFnAttributes(
+        context_, AttrBuilder(context_, regions.getAttributes().getFnAttrs())));
+    IRBuilder<> builder(BasicBlock::Create(context_, "entry", entry));
+    Value* scratch = builder.CreateAlignedLoad(
+        builder.getPtrTy(),
+        context_field(builder, entry->getArg(0), offsetof(BlockContext, scratch)), Align(8));
+    builder.CreateCall(&regions, {entry->getArg(0), scratch});
+    builder.CreateRetVoid();
+}
+
+Function* RegionBuilder::make_block() {
+    Type* pointer = PointerType::get(context_, 0);
+    // A function of its own, since what threads carry over has no other name: nothing else in the
+    // kernel reads or writes it. An argument can say so.
+    Function* function =
+        Function::Create(FunctionType::get(Type::getVoidTy(context_), {pointer, pointer}, false),
+                         GlobalValue::InternalLinkage, symbol_ + ".regions", module_);
     function->setAttributes(AttributeList().addFnAttributes(
         context_, AttrBuilder(context_, kernel_.getAttributes().getFnAttrs())));
     function->addFnAttr(Attribute::NoUnwind);
     function->removeFnAttr(Attribute::Memory);
     function->addParamAttr(0, Attribute::NoAlias);
+    function->addParamAttr(1, Attribute::NoAlias);
+    make_entry(*function);
     IRBuilder<> builder(BasicBlock::Create(context_, "entry", function));
     BlockValues values = load_block_values(builder, function->getArg(0));
     AllocaInst* cells[2];
@@ -189,8 +209,9 @@ void RegionBuilder::run_threads(IRBuilder<>& builder, const BlockValues& values,
                << region;
         if (part != nullptr) errs() << *full;
     }
+    Value* scratch = builder.GetInsertBlock()->getParent()->getArg(1);
     auto call = [&](Function& function, Value* x, Value* y, Value* z, Value* active) {
-        SmallVector<Value*, 8> arguments{values.context, x, y, z, cells[0], cells[1]};
+        SmallVector<Value*, 8> arguments{values.context, x, y, z, cells[0], cells[1], scratch};
         if (active != nullptr) arguments.push_back(active);
         calls.push_back(builder.CreateCall(&function, arguments));
     };
@@ -201,6 +222,10 @@ void RegionBuilder::run_threads(IRBuilder<>& builder, const BlockValues& values,
         builder.SetInsertPoint(nest.exit);
         return;
     }
+    if (full->getInstructionCount() <= kMostInRows)
+        run_rows_together(builder, values, [&](Value* y, Value* z) {
+            call(*full, builder.getInt32(0), y, z, nullptr);
+        });
     ThreadLoops nest = make_row_loops(builder, values);
     Function& function = *nest.body->getParent();
     auto block = [&](const char* name) { return BasicBlock::Create(context_, name, &function); };
@@ -223,6 +248,54 @@ void RegionBuilder::run_threads(IRBuilder<>& builder, const BlockValues& values,
     call(*part, x, nest.y, nest.z, builder.CreateSub(values.block_dim[0], x));
     builder.CreateBr(after);
     builder.SetInsertPoint(nest.exit);
+    if (after_rows_ == nullptr) return;
+    builder.CreateBr(after_rows_);
+    builder.SetInsertPoint(after_rows_);
+    after_rows_ = nullptr;
+}
+
+// Rows of exactly W threads, several at a time: what they read alike is then read once. The builder
+// goes on where the rows are others.
+void RegionBuilder::run_rows_together(IRBuilder<>& builder, const BlockValues& values,
+                                      function_ref<void(Value* y, Value* z)> run_row) {
+    Function& function = *builder.GetInsertBlock()->getParent();
+    auto block = [&](const char* name) { return BasicBlock::Create(context_, name, &function); };
+    BasicBlock *other = block("other.rows"), *planes = block("planes"), *rows = block("rows"),
+               *rest = block("rows.rest"), *single = block("row"), *next = block("plane.end");
+    after_rows_ = block("rows.done");
+    Value* zero = builder.getInt32(0);
+    BasicBlock* before = builder.GetInsertBlock();
+    Value* end = builder.CreateAnd(values.block_dim[1], builder.getInt32(~(kRows - 1)));
+    Value* suits =
+        builder.CreateAnd(builder.CreateICmpEQ(values.block_dim[0], builder.getInt32(lanes_)),
+                          builder.CreateICmpNE(end, zero));
+    builder.CreateCondBr(suits, planes, other);
+
+    builder.SetInsertPoint(planes);
+    PHINode* z = builder.CreatePHI(builder.getInt32Ty(), 2, "z");
+    z->addIncoming(zero, before);
+    builder.CreateBr(rows);
+    builder.SetInsertPoint(rows);
+    PHINode* y = builder.CreatePHI(builder.getInt32Ty(), 2, "y");
+    y->addIncoming(zero, planes);
+    for (unsigned i = 0; i < kRows; ++i)
+        run_row(builder.CreateAdd(y, builder.getInt32(i), "", true, true), z);
+    Value* y_next = builder.CreateAdd(y, builder.getInt32(kRows), "", true, true);
+    y->addIncoming(y_next, rows);
+    builder.CreateCondBr(builder.CreateICmpULT(y_next, end), rows, rest);
+    builder.SetInsertPoint(rest);
+    PHINode* last = builder.CreatePHI(builder.getInt32Ty(), 2, "y");
+    last->addIncoming(end, rows);
+    builder.CreateCondBr(builder.CreateICmpULT(last, values.block_dim[1]), single, next);
+    builder.SetInsertPoint(single);
+    run_row(last, z);
+    last->addIncoming(builder.CreateAdd(last, builder.getInt32(1), "", true, true), single);
+    builder.CreateBr(rest);
+    builder.SetInsertPoint(next);
+    Value* z_next = builder.CreateAdd(z, builder.getInt32(1), "", true, true);
+    z->addIncoming(z_next, next);
+    builder.CreateCondBr(builder.CreateICmpULT(z_next, values.block_dim[2]), planes, after_rows_);
+    builder.SetInsertPoint(other);
 }
 
 Value* RegionBuilder::field(IRBuilder<>& builder, Value* cells, uint64_t place) {

@@ -69,10 +69,10 @@ size_t RegionBuilder::size() const {
 void RegionBuilder::make_thread() {
     Type* pointer = PointerType::get(context_, 0);
     Type* word = Type::getInt32Ty(context_);
-    thread_ =
-        Function::Create(FunctionType::get(Type::getVoidTy(context_),
-                                           {pointer, word, word, word, pointer, pointer}, false),
-                         GlobalValue::InternalLinkage, symbol_ + ".thread", module_);
+    thread_ = Function::Create(
+        FunctionType::get(Type::getVoidTy(context_),
+                          {pointer, word, word, word, pointer, pointer, pointer}, false),
+        GlobalValue::InternalLinkage, symbol_ + ".thread", module_);
     thread_->setAttributes(AttributeList().addFnAttributes(
         context_, AttrBuilder(context_, kernel_.getAttributes().getFnAttrs())));
     thread_->addFnAttr(Attribute::NoUnwind);
@@ -87,11 +87,7 @@ void RegionBuilder::make_thread() {
     row_ = builder.CreateAnd(
         builder.CreateAdd(builder.CreateZExt(threads, builder.getInt64Ty()), builder.getInt64(63)),
         builder.getInt64(~uint64_t{63}), "row");
-    auto* scratch = builder.CreateAlignedLoad(
-        pointer, context_field(builder, values.context, offsetof(BlockContext, scratch)), Align(8),
-        "scratch");
-    scratch->setMetadata(LLVMContext::MD_invariant_load, MDNode::get(context_, {}));
-    scratch_ = scratch;
+    scratch_ = thread_->getArg(6);
     linear_ =
         builder.CreateZExt(linear_thread(builder, values), builder.getInt64Ty(), "linear", true);
     SmallVector<Value*, 8> arguments = load_arguments(builder, kernel_, values.context);
