@@ -53,9 +53,9 @@ struct ElementwiseText {
     Mapping mapping = Mapping::Flat;
     bool wide = false;  // axes and counts need 64 bits
     // Elements that a thread moves by one load or store (a power of two), and how many such packs
-    // it has in flight. 0: a thread has one element. Not for masked loops, Mapping::Nested, strided,
-    // raw or by-address operands; pointers, outer strides and (Rows) the row's length must be
-    // multiples of a pack.
+    // it has in flight. 0: a thread has one element. Not for masked loops, Mapping::Nested,
+    // strided, raw or by-address operands; pointers, outer strides and (Rows) the row's length must
+    // be multiples of a pack.
     int pack = 0, unroll = 1;
 };
 

@@ -238,8 +238,9 @@ void plan_for_gpu(std::span<const LoopOperand> inputs, size_t accumulator_bytes,
                                             std::max<int64_t>(1, reduced / kMinRows));
     } else {
         // Axes taken apart per element make a long text: fewer of them.
-        plan.unroll =
-            std::max(1, (plan.reduced.rank > 1 && plan.pack == 1 ? 4 : kPerThread) / plan.pack);
+        // So do accumulators that are structures.
+        int most = accumulator_bytes > 8 || plan.reduced.rank > 1 ? kPerThread / 2 : kPerThread;
+        plan.unroll = std::max(1, most / plan.pack);
         if (plan.reduced.rank > 1) plan.unroll = std::min(plan.unroll, 2);
         plan.parts = std::min(carried, plan.unroll * plan.pack);
         int64_t each = plan.unroll * plan.pack;
