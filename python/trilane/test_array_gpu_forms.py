@@ -106,3 +106,33 @@ def test_sums_are_as_good_as_pairwise():
         exact = square.astype("f8").sum(axis=axis)
         got = ta.from_host(square).sum(axis=axis).get()
         np.testing.assert_allclose(got, exact, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "u1", "c16"])
+@pytest.mark.parametrize(
+    "shape", [(5,), (400,), (4096,), (70003,), (3, 1000), (300, 260), (40, 5, 200)]
+)
+def test_scans(dtype, shape):
+    host = make(shape, dtype)
+    x = ta.from_host(host)
+    tolerance = {"f2": 2e-2, "f4": 2e-5}.get(dtype, 1e-12)
+    for axis in range(host.ndim):
+        if dtype == "f2" and shape[axis] > 1000:
+            continue  # sums leave the type's range
+        wide = {"f2": "f8", "f4": "f8"}.get(dtype)
+        want = host.cumsum(axis=axis, dtype=wide).astype(host.cumsum(axis=axis).dtype)
+        got = x.cumsum(axis=axis).get()
+        assert got.dtype == want.dtype
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance * 100)
+        if dtype[0] != "c":
+            np.testing.assert_array_equal(
+                ta.accumulate("maximum", x, axis).get(), np.maximum.accumulate(host, axis)
+            )
+
+
+def test_scan_of_many_segments():
+    rng = np.random.default_rng(5)
+    host = rng.integers(-9, 9, 4096 * 2 * 5000 // 4 + 77).astype("i8")
+    np.testing.assert_array_equal(ta.from_host(host).cumsum().get(), host.cumsum())
+    pair = host[: len(host) // 2 * 2].reshape(2, -1)
+    np.testing.assert_array_equal(ta.from_host(pair).cumsum(axis=1).get(), pair.cumsum(axis=1))
