@@ -24,8 +24,8 @@ namespace trilane::cpu {
 class LanePlan {
   public:
     // `lane` is the argument that counts with the lane; `varying` ones differ as they like; all
-    // others are uniform. The
-    // function has simplified loops in LCSSA form, no switch, and one return.
+    // others are uniform. The function has simplified loops in LCSSA form, each with one entry, no
+    // switch, and one return.
     LanePlan(llvm::Function& function, const llvm::Argument& lane,
              llvm::ArrayRef<const llvm::Argument*> varying = {});
 

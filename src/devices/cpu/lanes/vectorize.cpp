@@ -49,8 +49,7 @@ void prepare_for_lanes(Function& scalar, Optimizer& optimizer) {
     optimizer.forget(scalar);
 }
 
-// The plan's order needs loops with one entry.
-static bool is_irreducible(Function& function) {
+bool is_irreducible(Function& function) {
     DominatorTree dominators(function);
     LoopInfo loops(dominators);
     ReversePostOrderTraversal<Function*> order(&function);

@@ -17,6 +17,9 @@ inline constexpr const char* kBlockMemoryMark = "trilane.block_memory";
 // Brings a function of one thread into the form that can be put into lanes. Once per function.
 void prepare_for_lanes(llvm::Function& scalar, Optimizer& optimizer);
 
+// Some loop is entered in its middle: LanePlan knows no order for it.
+bool is_irreducible(llvm::Function& function);
+
 // `lane` is the number of the i32 argument that counts with the lane. Makes
 // `symbol(arguments..., i32 active)`, or without the last argument if `full`: then all lanes are
 // active. Returns nullptr, with the reason in `why`, if the function cannot run in lanes.

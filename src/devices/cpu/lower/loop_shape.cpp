@@ -100,21 +100,17 @@ ThreadLoops make_row_loops(IRBuilder<>& builder, const BlockValues& values) {
     CountedLoop y = make_loop(function, z.header, values.block_dim[1], "y");
     BranchInst::Create(z.header, before);
     BranchInst::Create(y.header, z.header);
-    BranchInst::Create(y.latch, y.header);
     BranchInst::Create(z.latch, y.exit);
-    return {nullptr, y.index, z.index, y.header, z.exit};
+    return {nullptr, y.index, z.index, y.header, y.latch, z.exit};
 }
 
 ThreadLoops make_thread_loops(IRBuilder<>& builder, const BlockValues& values) {
-    ThreadLoops loops = make_row_loops(builder, values);
-    BasicBlock* latch = loops.body->getSingleSuccessor();
-    CountedLoop x = make_loop(*latch->getParent(), loops.body, values.block_dim[0], "x");
-    loops.body->getTerminator()->setSuccessor(0, x.header);
+    ThreadLoops rows = make_row_loops(builder, values);
+    CountedLoop x = make_loop(*rows.body->getParent(), rows.body, values.block_dim[0], "x");
+    BranchInst::Create(x.header, rows.body);
     BranchInst::Create(x.latch, x.header);
-    BranchInst::Create(latch, x.exit);
-    loops.x = x.index;
-    loops.body = x.header;
-    return loops;
+    BranchInst::Create(rows.latch, x.exit);
+    return {x.index, rows.y, rows.z, x.header, x.latch, rows.exit};
 }
 
 uint32_t narrow_global_indices(Function& function, const BlockValues& values) {

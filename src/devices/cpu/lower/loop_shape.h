@@ -23,14 +23,14 @@ inline constexpr const char* kStridedMark = "trilane-strided";
 llvm::Function* build_loop_shape(llvm::Function& kernel, const SharedLayout& layout,
                                  const std::string& symbol, LoweredKernel& lowered);
 
-// Loops over all threads of a block, x innermost. `body` is x's header, which jumps on; the builder
-// stood in a block without an end, which now leads into the loops.
+// Loops over all threads of a block, x innermost. `body` is x's header, which jumps on to `latch`;
+// the builder stood in a block without an end, which now leads into the loops.
 struct ThreadLoops {
     llvm::PHINode *x = nullptr, *y = nullptr, *z = nullptr;
-    llvm::BasicBlock *body = nullptr, *exit = nullptr;  // `exit` has no end yet
+    llvm::BasicBlock *body = nullptr, *latch = nullptr, *exit = nullptr;  // no end of `exit` yet
 };
 ThreadLoops make_thread_loops(llvm::IRBuilder<>& builder, const BlockValues& values);
-// Only those along y and z; `body` is y's header and jumps to its latch, x is nullptr.
+// The same without x: `body` is y's header and has no end yet.
 ThreadLoops make_row_loops(llvm::IRBuilder<>& builder, const BlockValues& values);
 // Some call in the function asks the runtime which thread runs.
 bool kernel_needs_thread(llvm::Function& function);

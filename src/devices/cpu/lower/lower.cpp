@@ -161,14 +161,10 @@ class Lowering {
     bool shape_as_regions(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
         unsigned lanes = chosen_lanes();
         if (lanes <= 1 || front_.options.optimize == 0) return false;
-        Function* function = nullptr;
-        {
-            Stopwatch watch(times.shape_ns);
-            function = build_region_shape(kernel, layout, lowered.entry_symbol, optimizer_, lanes,
-                                          lowered);
-            if (function == nullptr) return false;
-        }
-        Stopwatch watch(times.optimize_ns);
+        Stopwatch watch(times.shape_ns);
+        Function* function =
+            build_region_shape(kernel, layout, lowered.entry_symbol, optimizer_, lanes, lowered);
+        if (function == nullptr) return false;
         optimizer_.simplify(*function);
         optimizer_.optimize(*function);
         optimizer_.tidy(*function);

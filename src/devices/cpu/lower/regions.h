@@ -15,7 +15,7 @@ namespace trilane::cpu {
 
 // Builds `void symbol(BlockContext*)`; nullptr, with nothing left behind, if the kernel has
 // barriers that not all threads reach together, warp operations, or loops that wait. Sets
-// scratch_bytes of `lowered`.
+// scratch_bytes, narrow_axes and lanes of `lowered`.
 llvm::Function* build_region_shape(llvm::Function& kernel, const SharedLayout& layout,
                                    const std::string& symbol, Optimizer& optimizer, unsigned lanes,
                                    LoweredKernel& lowered);

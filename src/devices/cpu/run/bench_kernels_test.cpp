@@ -230,9 +230,10 @@ TEST_P(BenchKernels, SameBitsAsOneLane) {
 }
 
 // Without this the comparison above could be of one lane with one lane.
-TEST(BenchKernelsInLanes, KernelsWithoutSynchronisationHaveThem) {
+TEST(BenchKernelsInLanes, KernelsWithoutWarpOperationsHaveThem) {
     using namespace trilane::bench;
-    for (const char* source : {kElementKernels, kDivergentKernels, kNbodyKernel, kBitonicKernel}) {
+    for (const char* source : {kElementKernels, kDivergentKernels, kNbodyKernel, kBitonicKernel,
+                               kMatmulKernels, kHistogramKernel, kImageKernels}) {
         core::Program program;
         program.source = source;
         for (const LoweredKernel& kernel : lower(run_front_end(program, false), 8).kernels)

@@ -77,6 +77,17 @@ void trilane_rt_trap() {
                              describe_place(context)));
 }
 
+void trilane_rt_parted() {
+    const BlockContext& context = *current_context();
+    abort_kernel(
+        core::FaultCode::LaunchFailure,
+        fmt::format("{}: threads of block ({},{},{}) have gone different ways at a barrier "
+                    "although their branches depend on nothing of their own: they read "
+                    "memory that others write without a barrier between",
+                    context.launch->kernel->readable_name, context.block_idx[0],
+                    context.block_idx[1], context.block_idx[2]));
+}
+
 int trilane_rt_vprintf(const char* format, const void* values) {
     const BlockContext& context = *current_context();
     std::string text;

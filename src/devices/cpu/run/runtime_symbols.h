@@ -28,6 +28,7 @@ uint32_t trilane_rt_smid();
 uint32_t trilane_rt_nsmid();
 uint64_t trilane_rt_clock();  // nanoseconds, monotone
 void trilane_rt_trap();
+void trilane_rt_parted();  // threads reached different barriers: ends the launch
 int trilane_rt_vprintf(const char* format, const void* values);
 void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
                            const char* function, uint64_t char_bytes);

@@ -1,0 +1,293 @@
+// Kernels cut at barriers: which are, and that they give what one thread at a time gives.
+#include "devices/cpu/lower/regions.h"
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "core/testing/scoped_variable.h"
+#include "devices/cpu/testing.h"
+
+namespace trilane::cpu {
+namespace {
+
+using core::testing::ScopedVariable;
+using testing::Program;
+
+LoweredKernel lowered(const std::string& text, int lanes = 8) {
+    core::Program program;
+    program.source = text;
+    return lower(run_front_end(program, false), lanes).kernels.at(0);
+}
+
+std::unique_ptr<Program> compiled(const std::string& text, int lanes) {
+    const ScopedVariable asked("TRILANE_LANES", std::to_string(lanes).c_str());
+    return std::make_unique<Program>(text);
+}
+
+// Results of `f(out, n)` with `n` ints per thread.
+std::vector<int> results(Program& program, core::Dim3 block, int each) {
+    std::vector<int> out(size_t(block.x) * block.y * block.z * 4 * size_t(each), -77);
+    program.launch("f", {2, 2}, block, out.data(), each);
+    return out;
+}
+
+void expect_same(const std::string& text, const std::vector<core::Dim3>& blocks, int each) {
+    auto one = compiled(text, 1);
+    for (int lanes : {4, 8, 16, 32}) {
+        auto program = compiled(text, lanes);
+        for (core::Dim3 block : blocks) {
+            std::vector<int> expected = results(*one, block, each);
+            EXPECT_EQ(std::count(expected.begin(), expected.end(), -77), 0) << text;
+            EXPECT_TRUE(results(*program, block, each) == expected)
+                << lanes << " lanes, block (" << block.x << ", " << block.y << ", " << block.z
+                << ")\n"
+                << text;
+        }
+    }
+}
+
+// `text` is in lanes, and has the results of one lane in blocks of many shapes.
+void expect_regions(const std::string& text, int each = 1) {
+    LoweredKernel kernel = lowered(text);
+    EXPECT_EQ(kernel.shape, BlockShape::Loop) << text;
+    EXPECT_EQ(kernel.lanes, 8u) << text;
+    expect_same(text, {{1}, {7}, {32}, {33}, {64}, {16, 16}, {5, 3, 2}, {2, 40}, {1000}}, each);
+}
+
+void expect_coroutines(const std::string& text) {
+    EXPECT_EQ(lowered(text).shape, BlockShape::Coroutine) << text;
+    expect_same(text, {{7}, {40}, {16, 4}}, 1);
+}
+
+// Thread number t of size, out the block's part of the result.
+std::string kernel(const std::string& body) {
+    return R"(
+__device__ int mix(int a, int b) { return (a * 31 + b) ^ (a >> 3); }
+extern "C" __global__ void f(int* out, int each) {
+    __shared__ int s[1024];
+    int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    int size = blockDim.x * blockDim.y * blockDim.z;
+    int block = blockIdx.x + gridDim.x * blockIdx.y;
+    out += block * size * each;
+)" + body + "}\n";
+}
+
+TEST(Regions, StraightLine) {
+    expect_regions(kernel(R"(
+    int a = mix(t, block);
+    s[t] = a;
+    __syncthreads();
+    int b = s[size - 1 - t];
+    __syncthreads();
+    s[t] = b + a;
+    __syncthreads();
+    out[t] = s[(t + 1) % size] ^ a;
+)"));
+}
+
+TEST(Regions, UniformLoops) {
+    expect_regions(kernel(R"(
+    int sum = t;
+    for (int i = 0; i < block + 3; ++i) {
+        s[t] = mix(sum, i);
+        __syncthreads();
+        for (int k = 0; k < 5; ++k) sum += s[(t + k) % size];
+        __syncthreads();
+    }
+    out[t] = sum;
+)"));
+}
+
+TEST(Regions, HalvingStrides) {
+    expect_regions(kernel(R"(
+    int sum = 0;
+    for (int i = t; i < 3000; i += size) sum += mix(i, block);
+    s[t] = sum;
+    __syncthreads();
+    for (int half = 512; half > 0; half >>= 1) {
+        if (t < half && t + half < size) s[t] += s[t + half];
+        __syncthreads();
+    }
+    out[t] = s[0] + (t == 0 ? 1 : 0);
+)"));
+}
+
+TEST(Regions, ScanByDoubling) {
+    expect_regions(kernel(R"(
+    s[t] = mix(t, 7);
+    __syncthreads();
+    for (int by = 1; by < size; by *= 2) {
+        int other = t >= by ? s[t - by] : 0;
+        __syncthreads();
+        s[t] += other;
+        __syncthreads();
+    }
+    out[t] = s[t];
+)"));
+}
+
+TEST(Regions, BarriersWithAValue) {
+    expect_regions(kernel(R"(
+    int a = __syncthreads_count(mix(t, block) & 1);
+    int b = __syncthreads_or(t == 3 * block);
+    int c = __syncthreads_and(t < 5 + block);
+    out[t] = a * 4 + (b != 0) * 2 + (c != 0);
+)"));
+}
+
+TEST(Regions, LoopsThatEndByABarriersValue) {
+    expect_regions(kernel(R"(
+    int v = t, rounds = 0;
+    while (__syncthreads_or(v > 3)) {
+        v = v > 3 ? v / 2 : v;
+        ++rounds;
+    }
+    out[t] = rounds * 100 + v;
+)"));
+}
+
+TEST(Regions, UniformBranchesAroundBarriers) {
+    expect_regions(kernel(R"(
+    s[t] = t;
+    int v = 1;
+    if (block & 1) {
+        __syncthreads();
+        v = s[(t * 3) % size];
+        __syncthreads();
+        s[t] = v + 1;
+    } else if (each == 1) {
+        v = t * 2;
+    }
+    for (int i = 0; i < 4; ++i) {
+        if ((i + block) % 3 == 0) continue;
+        s[t] += i;
+        if (i & 1) __syncthreads();
+        v += s[t];
+    }
+    __syncthreads();
+    if (block == 2) { out[t] = 5; return; }
+    __syncthreads();
+    out[t] = v + s[size - 1 - t];
+)"));
+}
+
+TEST(Regions, PrivateArraysLiveAcross) {
+    expect_regions(kernel(R"(
+    int a[9];
+    double d = t * 0.5;
+    bool flag = t % 3 == 0;
+    short narrow = (short)(t * 77);
+    for (int i = 0; i < 9; ++i) a[i] = mix(t, i);
+    s[t] = a[t % 9];
+    __syncthreads();
+    a[s[size - 1 - t] & 7] += 3;
+    __syncthreads();
+    int sum = 0;
+    for (int i = 0; i < 9; ++i) sum = mix(sum, a[(i + block) % 9]);
+    out[t * each] = sum + (int)d;
+    out[t * each + 1] = flag ? narrow : 1;
+)"),
+                   2);
+}
+
+// A value that only some threads have computed is the same in all of these; the others must not
+// overwrite it.
+TEST(Regions, ValuesOfSomeThreads) {
+    expect_regions(kernel(R"(
+    __shared__ int given;
+    if (t == 0) given = block + 40;
+    __syncthreads();
+    int v;
+    bool mine = t < size / 2;
+    if (mine) v = given * 3;
+    __syncthreads();
+    if (t == 0) given = 0;
+    __syncthreads();
+    out[t] = mine ? v + given : 9;
+)"));
+}
+
+TEST(Regions, FunctionsWithBarriers) {
+    expect_regions(R"(
+template <typename Op> __device__ int reduce(int* s, int t, int size, int value, Op op) {
+    s[t] = value;
+    __syncthreads();
+    for (int by = 1; by < size; by *= 2) {
+        int other = (t ^ by) < size ? s[t ^ by] : 0;
+        __syncthreads();
+        s[t] = op(s[t], other);
+        __syncthreads();
+    }
+    return s[t];
+}
+)" + kernel(R"(
+    int sum = reduce(s, t, size, mix(t, 1), [](int a, int b) { return a + b; });
+    int most = reduce(s, t, size, mix(t, 2) + sum % 3, [](int a, int b) { return a > b ? a : b; });
+    out[t] = sum ^ most;
+)"));
+}
+
+TEST(Regions, AtomicsOnSharedMemory) {
+    expect_regions(kernel(R"(
+    for (int i = t; i < 64; i += size) s[i] = 0;
+    __syncthreads();
+    for (int i = 0; i < 5; ++i) atomicAdd(&s[mix(t, i) & 63], i + 1);
+    __syncthreads();
+    out[t] = s[t % 64];
+)"));
+}
+
+TEST(Regions, OtherShapesTakeTurns) {
+    expect_coroutines(kernel(R"(
+    out[t] = 3;
+    if (t >= size - 2) return;
+    s[t] = t;
+    __syncthreads();
+    out[t] = s[size - 3 - t];
+)"));
+    expect_coroutines(kernel(R"(
+    s[t] = t;
+    for (int i = 0; i <= (t & 1); ++i) __syncthreads();
+    out[t] = s[size - 1 - t] * 0 + t;
+)"));
+    expect_coroutines(kernel(R"(
+    s[t] = t;
+    if (t & 1) { __syncthreads(); s[t] += 1; } else { __syncthreads(); s[t] += 2; }
+    __syncthreads();
+    out[t] = s[size - 1 - t];
+)"));
+}
+
+// Some threads see the old value and some the new one: no result is right.
+TEST(Regions, ThreadsThatPartByARaceAreAFault) {
+    const ScopedVariable asked("TRILANE_LANES", "8");
+    Program program(R"(
+extern "C" __global__ void f(int* go, int* out) {
+    for (int i = 0; i < 3; ++i) {
+        if (*go == 1) break;
+        if (threadIdx.x == 5) *go = 1;
+        __syncthreads();
+        out[threadIdx.x] = i;
+    }
+})");
+    std::vector<int> go(1), out(64);
+    std::string text =
+        testing::error_of([&] { program.launch("f", {1}, {64}, go.data(), out.data()); });
+    EXPECT_NE(text.find("different ways at a barrier"), std::string::npos) << text;
+}
+
+TEST(Regions, FaultsNameTheThread) {
+    const ScopedVariable asked("TRILANE_LANES", "8");
+    Program program(R"(
+extern "C" __global__ void f(int n) {
+    __shared__ int s[64];
+    s[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    if (s[63 - threadIdx.x] == n) __trap();
+})");
+    std::string text = testing::error_of([&] { program.launch("f", {1}, {64}, 3); });
+    EXPECT_NE(text.find("thread (60,0,0)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace trilane::cpu
