@@ -109,6 +109,50 @@ def become_face(alias: str) -> None:
     sys.modules[alias] = face
 
 
+class _GenuineNumba(ModuleType):
+    """A genuine numba that is executed, in place, when something is asked of it that is not ours.
+
+    Programs say ``from numba import cuda, float32``: both are the face's, and the genuine package
+    would take half a second to load.
+    """
+
+    def __getattr__(self, name: str) -> object:
+        face = importlib.import_module(FACES["numba"])
+        if name in _LAZY_NAMES or isinstance(getattr(face, name, None), face.types.Type):
+            return getattr(face, name)
+        _load_genuine(self)
+        return getattr(self, name)
+
+
+# Of the genuine package's names those that the face gives alike; besides these, its types.
+_LAZY_NAMES = frozenset(["types", "void"])
+
+
+class _GenuineFinder(importlib.abc.MetaPathFinder):
+    """Executes the genuine numba before one of its submodules is imported."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+
+    def find_spec(self, fullname, path=None, target=None):  # noqa: ANN001, ANN201
+        if fullname.startswith("numba.") and not (fullname + ".").startswith("numba.cuda."):
+            _load_genuine(self.module)
+        return None
+
+
+def _load_genuine(module: ModuleType) -> None:
+    if type(module) is ModuleType:
+        return  # it is there, or being loaded
+    module.__class__ = ModuleType
+    assert module.__spec__ is not None and module.__spec__.loader is not None
+    try:
+        module.__spec__.loader.exec_module(module)
+    except BaseException:
+        module.__class__ = _GenuineNumba  # the next use tells it again
+        raise
+    module.cuda = importlib.import_module("numba.cuda")
+
+
 def become_numba() -> None:
     """Called by the `numba` shim: the genuine package if there is one, else the face."""
     search = [p for p in sys.path if os.path.abspath(p or os.curdir) != ALIAS_DIRECTORY]
@@ -117,7 +161,8 @@ def become_numba() -> None:
         become_face("numba")
         return
     genuine = importlib.util.module_from_spec(spec)
+    genuine.__class__ = _GenuineNumba
     sys.modules["numba"] = genuine
     _map("numba.cuda", "trilane.numba.cuda")
-    spec.loader.exec_module(genuine)
+    sys.meta_path.insert(0, _GenuineFinder(genuine))
     genuine.cuda = importlib.import_module("numba.cuda")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
 import sys
 import textwrap
@@ -36,6 +37,8 @@ def test_without_the_launcher_the_names_are_not_taken():
 
 @pytest.mark.parametrize("alias", ["pycuda", "cupy", "cupyx", "numba"])
 def test_alias_and_face_are_the_same_module(alias):
+    if alias == "numba" and importlib.util.find_spec("numba") is not None:
+        pytest.skip("a genuine numba is installed here: only numba.cuda is ours")
     code = f"""
         import {alias}, trilane.{alias}
         print({alias} is trilane.{alias}, {alias}.__name__, {alias}.__spec__.name)
@@ -113,6 +116,10 @@ def test_workers_of_multiprocessing_run_kernels_through_the_aliases(
     tmp_path, method, state, device_kind
 ):
     # CUDA cannot be used on both sides of a fork.
+    if (method, state) == ("fork", "used") and not any(
+        count for kind, count, _reason in _core.device_types() if kind == "cpu"
+    ):
+        pytest.skip("no cpu device in this build, and CUDA does not survive a fork")
     device = "cpu" if (method, state) == ("fork", "used") else device_kind
     if not any(kind == device and count for kind, count, _ in _core.device_types()):
         pytest.skip(f"no {device} device in this build")
@@ -158,6 +165,96 @@ def test_a_genuine_numba_keeps_everything_but_cuda(tmp_path):
     assert run_program(code, extra_path=str(tmp_path)) == "genuine numba.core True"
 
 
+# The classes by which a genuine numba's types are told, in short.
+_GENUINE = {
+    "__init__.py": "print('loaded')\nfrom numba.core.types import *\nnjit = 'genuine'\n",
+    "core/__init__.py": "",
+    "core/typing/__init__.py": "",
+    "core/typing/templates.py": """
+class Signature:
+    def __init__(self, return_type, args):
+        self.return_type, self.args = return_type, args
+""",
+    "core/types/abstract.py": "class Type:\n    pass\n",
+    "core/types/__init__.py": """
+from numba.core.types.abstract import Type
+from numba.core.typing.templates import Signature
+class _Number(Type):
+    def __init__(self, bitwidth, signed=True):
+        self.bitwidth, self.signed = bitwidth, signed
+    def __call__(self, *args):
+        return Signature(self, args)
+    def __getitem__(self, key):
+        return Array(self)
+class Integer(_Number): pass
+class Float(_Number): pass
+class Complex(_Number): pass
+class Boolean(Type): pass
+class Odd(Type): pass
+class NoneType(_Number): pass
+class Array(Type):
+    def __init__(self, dtype):
+        self.dtype, self.ndim, self.layout, self.mutable = dtype, 1, "A", True
+int32, uint8, float32, float64 = Integer(32), Integer(8, False), Float(32), Float(64)
+complex64, boolean, void, odd = Complex(64), Boolean(), NoneType(0), Odd()
+""",
+}
+
+
+@pytest.fixture
+def genuine_types(tmp_path):
+    for name, text in _GENUINE.items():
+        path = tmp_path / "numba" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return str(tmp_path)
+
+
+def test_a_genuine_numba_is_not_loaded_for_what_is_ours(genuine_types):
+    code = """
+        from numba import cuda, float32, types
+        import numba, numba.cuda.random
+        print(float32, types.int8, numba.void)
+        print(numba.njit)
+        print(numba.cuda is cuda, type(numba.float32).__module__)
+    """
+    told = run_program(code, extra_path=genuine_types).splitlines()
+    assert told == ["float32 int8 none", "loaded", "genuine", "True numba.core.types"]
+
+
+def test_types_of_a_genuine_numba_are_taken_everywhere(genuine_types):
+    code = """
+        import numpy as np
+        from numba import njit, cuda, boolean, complex64, float32, float64, int32, odd, uint8, void
+
+        @cuda.jit(void(float32[:], int32))
+        def declared(out, n):
+            tile = cuda.shared.array(4, float64)
+            own = cuda.local.array(2, dtype=uint8)
+            i = cuda.grid(1)
+            own[0] = 300
+            tile[i] = float32(n) / int32(2.9)
+            out[i] = tile[i] + own[0]
+
+        @cuda.jit((float32[:],))
+        def listed(out):
+            out[cuda.grid(1)] += 1
+
+        out = np.zeros(4, np.float32)
+        declared[1, 4](out, 7)
+        listed[1, 4](out)
+        print(out.tolist())
+        from trilane.numba import types
+        print(types.float32 == float32, types.complex64 == complex64, types.boolean == boolean)
+        try:
+            cuda.jit((odd,))(lambda x: None)
+        except NotImplementedError as error:
+            print("Odd" in str(error))
+    """
+    told = run_program(code, extra_path=genuine_types).splitlines()
+    assert told == ["loaded", "[48.5, 48.5, 48.5, 48.5]", "True True True", "True"]
+
+
 # What numba-cuda's wheel puts first among the finders, in short: every name with "numba.cuda" in it
 # is looked for under another path, by all finders, itself among them.
 GREEDY_FINDER = """
@@ -185,5 +282,10 @@ def test_a_finder_that_takes_every_numba_cuda_for_its_own(launcher, tmp_path):
         from {name} import cuda
         import {name}.cuda.random
         print(cuda.jit.__module__.startswith("trilane.numba.cuda"))
+        try:
+            import trilane.numba.cuda.no_such_module
+        except ModuleNotFoundError as error:
+            print(error.name)
     """
-    assert run_program(code, extra_path=str(tmp_path), launcher=launcher) == "True"
+    told = run_program(code, extra_path=str(tmp_path), launcher=launcher)
+    assert told.split() == ["True", "trilane.numba.cuda.no_such_module"]

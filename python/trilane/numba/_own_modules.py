@@ -18,7 +18,10 @@ class _OwnModules(importlib.abc.MetaPathFinder):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if not fullname.startswith(_PREFIX):
             return None
-        return importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
+        if found is None:  # nor may that finder look for what does not exist
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return found
 
 
 sys.meta_path.insert(0, _OwnModules())

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from trilane.numba import types
+from trilane.numba.genuine import own
 
 __all__ = ["MISSING", "describe", "global_value", "is_namespace"]
 
@@ -80,6 +81,7 @@ def describe(value: Any, unit: Any) -> tuple[str, Any, list]:
     builtin = getattr(value, "__trilane_builtin__", None)
     if isinstance(builtin, str):
         return ("Builtin", builtin, [])
+    value = own(value)
     if isinstance(value, types.Type):
         return ("DType", value.code, [])
     return _object(value, unit)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from trilane._missing import missing_attributes as _missing_attributes
+from trilane.numba.genuine import own as _own
 
 __all__ = [
     "Array", "Boolean", "CPointer", "Complex", "Float", "Integer", "NamedTuple", "NamedUniTuple",
@@ -45,6 +46,8 @@ class Type:
         return self.code
 
     def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Type):
+            other = _own(other)
         return isinstance(other, Type) and self.code == other.code
 
     def __hash__(self) -> int:
@@ -54,6 +57,7 @@ class Type:
         return (from_code, (self.code,))
 
     def __call__(self, *args: Any) -> Any:
+        args = tuple(_own(arg) for arg in args)
         if len(args) == 1 and not isinstance(args[0], Type):
             return self.cast_python_value(args[0])
         return Signature(self, args)
@@ -295,8 +299,8 @@ class Signature:
     """A result type and argument types."""
 
     def __init__(self, return_type: Type, args: Any) -> None:
-        self.return_type = return_type
-        self.args = tuple(args)
+        self.return_type = _own(return_type)
+        self.args = tuple(_own(arg) for arg in args)
         for arg in self.args:
             if not isinstance(arg, Type):
                 raise TypeError(f"{arg!r} is no type")
@@ -360,6 +364,9 @@ def from_dtype(dtype: Any) -> Type:
     NotImplementedError
         Kernels have no such type.
     """
+    if isinstance(dtype, Type):
+        return dtype
+    dtype = _own(dtype)
     if isinstance(dtype, Type):
         return dtype
     dtype = np.dtype(dtype)

@@ -26,6 +26,7 @@ from trilane.numba.cuda.failures import Failures
 from trilane.numba.cuda.hints import ArgHint
 from trilane.numba.cuda.untyped import UntypedMemoryError, as_declared
 from trilane.numba.frontend import build_unit
+from trilane.numba.genuine import own
 
 __all__ = ["CUDADispatcher", "compile_cuda", "declare_device", "jit"]
 
@@ -462,12 +463,13 @@ def _signature_args(given: Any) -> tuple[Any, ...]:
     """Argument types of a signature: a string, a Signature, or a tuple of types."""
     if isinstance(given, str):
         given = types.parse_signature(given)
+    given = own(given)
     if isinstance(given, types.Signature):
         return given.args
     if isinstance(given, types.Type):
         return (given,)
     if isinstance(given, (tuple, list)):
-        return tuple(types.from_dtype(t) if not isinstance(t, types.Type) else t for t in given)
+        return tuple(types.from_dtype(t) for t in map(own, given))
     raise TypeError(f"invalid signature: {given!r} ({type(given).__name__})")
 
 
