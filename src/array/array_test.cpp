@@ -123,6 +123,24 @@ TEST(KernelText, HasOneParameterPerPointerThatIsNoAlias) {
     EXPECT_NE(source.find("p0[j] = out0"), std::string::npos);
 }
 
+TEST(KernelText, LoadsPacksBeforeItUsesThem) {
+    ElementwiseText text;
+    text.entry = "k";
+    text.body = "out0 = in0 + in1";
+    text.pack = 4;
+    text.unroll = 2;
+    text.operands.push_back({"in0", "float", "float"});
+    text.operands.push_back({"in1", "float", "float", Access::Scalar});
+    text.operands.push_back({"out0", "float", "float", Access::Unit, true});
+    std::string source = elementwise_text(text);
+    size_t load = source.find("x0[u] = *(const trilane::pack<float, 4>*)(p0 + j)");
+    size_t use = source.find("const float in0 = x0[u].x[k]");
+    ASSERT_NE(load, std::string::npos);
+    ASSERT_NE(use, std::string::npos);
+    EXPECT_LT(load, use);
+    EXPECT_NE(source.find("*(trilane::pack<float, 4>*)(p2 + j) = y2"), std::string::npos);
+}
+
 class Failing : public Expression {
   public:
     explicit Failing(int& calls) : calls_(calls) {}

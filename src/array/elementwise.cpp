@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <bit>
 
 #include "array/promotion.h"
+#include "core/env.h"
 #include "core/error.h"
 
 namespace trilane::array {
@@ -20,6 +22,13 @@ constexpr int64_t kNarrowLimit = int64_t{1} << 31;
 constexpr int64_t kMaxGrid = 2147483647;
 constexpr int64_t kShortRow = 32;  // rows below this are not worth a block of their own
 
+// Of the packed form, by measurement: bytes of the widest operand that one access moves, elements
+// per access at most, packs in flight, and elements per thread at most.
+constexpr int kPackBytes = 16;
+constexpr int kMaxPack = 8;
+constexpr int kUnroll = 2;
+constexpr int kMaxPerThread = 8;
+
 struct Call {
     const LoopKernel* kernel;
     std::span<const LoopOperand> operands;
@@ -28,6 +37,7 @@ struct Call {
     LoopLayout layout;
     Mapping mapping = Mapping::Flat;
     bool wide = false;
+    int pack = 0, unroll = 1;  // as in ElementwiseText
 };
 
 bool is_pointer(Access access) { return access != Access::Scalar && !is_alias(access); }
@@ -39,10 +49,10 @@ DType stored_type(const LoopOperand& operand) {
 KernelKey make_key(const Call& call) {
     KernelKey key;
     key.add(call.kernel->id);
-    key.add(static_cast<uint64_t>(call.layout.rank) | static_cast<uint64_t>(call.mapping) << 8 |
-            static_cast<uint64_t>(call.wide) << 16 |
-            static_cast<uint64_t>(call.kernel->masked) << 17 |
-            static_cast<uint64_t>(call.operands.size()) << 24);
+    key.add(
+        static_cast<uint64_t>(call.layout.rank) | static_cast<uint64_t>(call.mapping) << 8 |
+        static_cast<uint64_t>(call.wide) << 16 | static_cast<uint64_t>(call.kernel->masked) << 17 |
+        static_cast<uint64_t>(call.pack) << 18 | static_cast<uint64_t>(call.operands.size()) << 24);
     uint64_t word = 0;
     for (size_t k = 0; k < call.operands.size(); ++k) {
         word |= (static_cast<uint64_t>(stored_type(call.operands[k])) |
@@ -62,6 +72,8 @@ KernelSource make_source(const Call& call) {
     text.mapping = call.mapping;
     text.wide = call.wide;
     text.masked = call.kernel->masked;
+    text.pack = call.pack;
+    text.unroll = call.unroll;
     int inputs = 0, outputs = 0, last_input = -1;
     for (size_t k = 0; k < call.operands.size(); ++k) {
         const LoopOperand& operand = call.operands[k];
@@ -83,6 +95,30 @@ KernelSource make_source(const Call& call) {
     return source;
 }
 
+// Settles the packed form, where everything is aligned for it. The cpu device's vectoriser wants
+// one element per thread.
+void choose_pack(Call& call) {
+    if (call.kernel->masked || call.kernel->by_address || call.mapping == Mapping::Nested) return;
+    size_t widest = 1;
+    for (size_t k = 0; k < call.operands.size(); ++k) {
+        if (call.access[k] == Access::Strided) return;
+        if (call.access[k] == Access::Unit)
+            widest = std::max(widest, call.operands[k].array->itemsize());
+    }
+    int pack = std::clamp(kPackBytes / static_cast<int>(widest), 1, kMaxPack);
+    int64_t mask = 0;  // bits that must not be there
+    for (size_t k = 0; k < call.operands.size(); ++k) {
+        if (call.access[k] != Access::Unit) continue;
+        int64_t bits = static_cast<int64_t>(call.address[k]);
+        for (int d = 0; d + 1 < call.layout.rank; ++d) bits |= call.layout.strides[k][d];
+        mask |= bits & (pack * static_cast<int64_t>(call.operands[k].array->itemsize()) - 1);
+    }
+    if (call.mapping == Mapping::Rows) mask |= call.layout.shape.back() & (pack - 1);
+    if (mask) return;
+    call.pack = pack;
+    call.unroll = std::clamp(kMaxPerThread / pack, 1, kUnroll);
+}
+
 // Flat loops: no axis arithmetic at all.
 struct Geometry {
     core::Dim3 grid, block;
@@ -97,14 +133,17 @@ Geometry choose_geometry(Call& call, const core::Context& context) {
         int64_t row = layout.shape.back();
         call.mapping = row >= kShortRow ? Mapping::Rows : Mapping::Nested;
     }
-    uint32_t block =
-        flat_block(context, call.mapping == Mapping::Rows ? layout.shape.back() : layout.count);
-    int64_t blocks = (layout.count + block - 1) / block;
+    if (gpu_forms(context)) choose_pack(call);
+    int64_t each = call.pack ? call.pack * call.unroll : 1;
+    int64_t line = call.mapping == Mapping::Rows ? layout.shape.back() : layout.count;
+    uint32_t block = flat_block(context, (line + each - 1) / each);
+    int64_t blocks = (line + block * each - 1) / (block * each);
     if (call.mapping == Mapping::Rows) {
-        geometry.chunks = (layout.shape.back() + block - 1) / block;
-        blocks = layout.count / layout.shape.back() * geometry.chunks;
+        geometry.chunks = blocks;
+        blocks = layout.count / line * geometry.chunks;
         if (blocks > kMaxGrid) {
             call.mapping = Mapping::Nested;
+            call.pack = 0;
             block = flat_block(context, layout.count);
             blocks = (layout.count + block - 1) / block;
         }
@@ -236,12 +275,30 @@ void settle_aliases(Call& call, std::vector<LoopOperand>& replaced, std::vector<
 
 }  // namespace
 
+namespace {
+
+// -1: by the device; what the environment says is taken at the first look.
+std::atomic<int>& forced_forms() {
+    static std::atomic<int> forced{
+        core::env_string("TRILANE_GPU_FORMS") ? core::env_flag("TRILANE_GPU_FORMS") : -1};
+    return forced;
+}
+
+}  // namespace
+
+bool gpu_forms(const core::Context& context) {
+    int forced = forced_forms().load(std::memory_order_relaxed);
+    if (forced >= 0) return forced;
+    return const_cast<core::Context&>(context).properties().type == core::DeviceType::Cuda;
+}
+
+void force_gpu_forms(std::optional<bool> force) { forced_forms() = force ? *force : -1; }
+
 uint32_t flat_block(const core::Context& context, int64_t n) {
-    auto type = const_cast<core::Context&>(context).properties().type;
-    int64_t limit = type == core::DeviceType::Cuda ? 256 : 1024;
+    bool gpu = gpu_forms(context);
+    int64_t limit = gpu ? 256 : 1024;
     if (n >= limit) return static_cast<uint32_t>(limit);
-    return type == core::DeviceType::Cuda ? static_cast<uint32_t>((n + 31) / 32 * 32)
-                                          : static_cast<uint32_t>(n);
+    return static_cast<uint32_t>(gpu ? (n + 31) / 32 * 32 : n);
 }
 
 const core::ContextPtr& require_here(const core::StreamPtr& stream, const Array& array) {

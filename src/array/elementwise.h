@@ -2,6 +2,7 @@
 // arguments, launches it on the current stream. Copies are element-wise kernels too.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "array/array.h"
@@ -27,6 +28,7 @@ struct LoopKernel {
     bool keep_order = false;     // the body uses i
     bool masked = false;         // the last input is a bool that says which elements to do
     bool protect_inputs = true;  // inputs that an output overlaps are copied first
+    bool by_address = false;     // the text asks for an operand's address
 };
 
 // Every array broadcasts to `shape`; outputs have it. Nothing is launched for no elements.
@@ -49,6 +51,12 @@ Array full(const Shape& shape, core::DType dtype, const Scalar& value, char orde
 
 // The elements as unsigned integers or bytes (an extra axis), for work on structured dtypes.
 Array as_bits(const Array& a);
+
+// Whether kernels on `context` take the forms that are fast on a GPU: several elements per thread,
+// teams of threads. So on a CUDA device; `force` (tests) decides for every device, also through
+// TRILANE_GPU_FORMS=1 or 0. All forms give the same values, sums up to rounding.
+bool gpu_forms(const core::Context& context);
+void force_gpu_forms(std::optional<bool> force);
 
 // Elements per block for a flat loop of n elements.
 uint32_t flat_block(const core::Context& context, int64_t n);

@@ -266,6 +266,7 @@ Array gather(Selection& s, IndexMode mode) {
     kernel.describe = describe_gather;
     kernel.context = &context;
     kernel.protect_inputs = false;
+    kernel.by_address = true;
     run_elementwise(kernel, s.shape, in.operands);
     return result;
 }
@@ -288,6 +289,7 @@ void scatter(Selection& s, const UfuncInput& value, IndexMode mode) {
     kernel.describe = describe_scatter;
     kernel.context = &context;
     kernel.protect_inputs = false;
+    kernel.by_address = true;
     run_elementwise(kernel, s.shape, in.operands);
 }
 

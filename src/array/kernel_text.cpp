@@ -54,16 +54,25 @@ std::string index_text(const ElementwiseText& kernel) {
     int rank = kernel.rank;
     std::string text;
     if (kernel.mapping == Mapping::Flat)
-        return "    const long long j = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
-               "    const long long i = j;\n"
-               "    if (j < n) {\n";
+        return kernel.pack ? "    const long long chunk = blockIdx.x, limit = n, first = 0;\n"
+                           : "    const long long j = (long long)blockIdx.x * blockDim.x + "
+                             "threadIdx.x;\n"
+                             "    const long long i = j;\n"
+                             "    if (j < n) {\n";
     if (kernel.mapping == Mapping::Rows) {
         text += fmt::format("    {0} rest = ({0})blockIdx.x / ({0})chunks;\n", word);
         text += fmt::format(
-            "    const long long j = (long long)(({0})blockIdx.x - rest * ({0})chunks)"
-            " * blockDim.x + threadIdx.x;\n",
+            "    const long long chunk = (long long)(({0})blockIdx.x - rest * ({0})chunks);\n",
             word);
-        text += fmt::format("    const long long i = (long long)rest * extent{} + j;\n", rank - 1);
+        if (kernel.pack)
+            text += fmt::format(
+                "    const long long limit = extent{0}, first = (long long)rest * extent{0};\n",
+                rank - 1);
+        else
+            text += fmt::format(
+                "    const long long j = chunk * blockDim.x + threadIdx.x;\n"
+                "    const long long i = (long long)rest * extent{} + j;\n",
+                rank - 1);
     } else {
         text += "    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n";
         text += fmt::format("    {0} rest = ({0})i;\n", word);
@@ -86,6 +95,7 @@ std::string index_text(const ElementwiseText& kernel) {
             if (is_array(kernel.operands[k]))
                 text += fmt::format("    o{0} += (long long)c{1} * s{0}_{1};\n", k, d);
     }
+    if (kernel.pack) return text;
     text += kernel.mapping == Mapping::Rows ? fmt::format("    if (j < extent{}) {{\n", rank - 1)
                                             : std::string("    if (i < n) {\n");
     return text;
@@ -160,6 +170,99 @@ std::string body_text(const ElementwiseText& kernel) {
     return text;
 }
 
+// --- several elements per thread
+
+// The memory of operand k, or of the input that it is, from the loop's first element.
+std::string base_of(const ElementwiseText& kernel, size_t k, bool write) {
+    const KernelOperand& operand = kernel.operands[k];
+    size_t place = is_alias(operand.access) ? size_t(aliased_input(operand.access)) : k;
+    if (kernel.mapping == Mapping::Flat) return fmt::format("p{}", place);
+    const char* qualifier = write ? "" : "const ";
+    return fmt::format("(({0}{1}*)(({0}char*)p{2} + o{2}))", qualifier, operand.stored, place);
+}
+
+// Loads of pack u of every input that is read element by element.
+std::string packed_loads(const ElementwiseText& kernel) {
+    std::string whole, part;
+    for (size_t k = 0; k < kernel.operands.size(); ++k) {
+        const KernelOperand& operand = kernel.operands[k];
+        if (operand.output || operand.access != Access::Unit) continue;
+        std::string base = base_of(kernel, k, false);
+        whole += fmt::format(" x{0}[u] = *(const trilane::pack<{1}, {2}>*)({3} + j);", k,
+                             operand.stored, kernel.pack, base);
+        part += fmt::format(" x{0}[u].x[k] = {1}[at];", k, base);
+    }
+    if (whole.empty()) return "";
+    std::string text = fmt::format("        if (j + {} <= limit) {{{} }}\n", kernel.pack, whole);
+    // Elements past the end are the pack's first again: the body never sees a made-up value.
+    text += fmt::format(
+        "        else if (j < limit) {{\n"
+        "            #pragma unroll\n"
+        "            for (int k = 0; k < {}; ++k) {{ const long long at = j + k < limit ? j + k : "
+        "j;{} }}\n        }}\n",
+        kernel.pack, part);
+    return text;
+}
+
+std::string packed_body(const ElementwiseText& kernel) {
+    std::string text = "            const long long i = first + j + k;\n", stores;
+    for (size_t k = 0; k < kernel.operands.size(); ++k) {
+        const KernelOperand& operand = kernel.operands[k];
+        if (operand.output) {
+            text += fmt::format("            {} {};\n", operand.computed, operand.name);
+            std::string value = operand.name;
+            if (operand.stored != operand.computed)
+                value = fmt::format("trilane::cast<{}>({})", operand.stored, value);
+            stores += fmt::format("            y{}.x[k] = {};\n", k, value);
+            continue;
+        }
+        std::string value = fmt::format("v{}", k);
+        if (operand.access != Access::Scalar) {
+            value = operand.access == Access::Zero ? base_of(kernel, k, false) + "[0]"
+                                                   : fmt::format("x{}[u].x[k]", k);
+            if (operand.stored != operand.computed)
+                value = fmt::format("trilane::cast<{}>({})", operand.computed, value);
+        }
+        text +=
+            fmt::format("            const {} {} = {};\n", operand.computed, operand.name, value);
+    }
+    return text + "            " + kernel.body + ";\n" + stores;
+}
+
+// Loads first, all of them, then element for element the body.
+std::string packed_text(const ElementwiseText& kernel) {
+    const char* place = "        const long long j = j0 + (long long)(u * blockDim.x) * {};\n";
+    std::string text =
+        fmt::format("    const long long j0 = (chunk * {0} * blockDim.x + threadIdx.x) * {1};\n",
+                    kernel.unroll, kernel.pack);
+    for (size_t k = 0; k < kernel.operands.size(); ++k)
+        if (!kernel.operands[k].output && kernel.operands[k].access == Access::Unit)
+            text += fmt::format("    trilane::pack<{}, {}> x{}[{}];\n", kernel.operands[k].stored,
+                                kernel.pack, k, kernel.unroll);
+    std::string loop =
+        fmt::format("    #pragma unroll\n    for (int u = 0; u < {}; ++u) {{\n", kernel.unroll) +
+        fmt::format(fmt::runtime(place), kernel.pack);
+    std::string loads = packed_loads(kernel);
+    if (!loads.empty()) text += loop + loads + "    }\n";
+    text += loop + "        if (j >= limit) break;\n";
+    std::string whole, part;
+    for (size_t k = 0; k < kernel.operands.size(); ++k) {
+        const KernelOperand& operand = kernel.operands[k];
+        if (!operand.output) continue;
+        std::string type = fmt::format("trilane::pack<{}, {}>", operand.stored, kernel.pack);
+        std::string base = base_of(kernel, k, true);
+        text += fmt::format("        {} y{};\n", type, k);
+        whole += fmt::format(" *({}*)({} + j) = y{};", type, base, k);
+        part += fmt::format(" {}[j + k] = y{}.x[k];", base, k);
+    }
+    text += fmt::format(
+        "        #pragma unroll\n        for (int k = 0; k < {0}; ++k) {{\n{1}        }}\n"
+        "        if (j + {0} <= limit) {{{2} }}\n"
+        "        else for (int k = 0; k < {0}; ++k) if (j + k < limit) {{{3} }}\n    }}\n",
+        kernel.pack, packed_body(kernel), whole, part);
+    return text;
+}
+
 }  // namespace
 
 std::string elementwise_text(const ElementwiseText& kernel) {
@@ -169,8 +272,7 @@ std::string elementwise_text(const ElementwiseText& kernel) {
         fmt::format("extern \"C\" __global__ void {}({}) {{\n", kernel.entry, parameters(kernel));
     if (!kernel.before_loop.empty()) text += "    " + kernel.before_loop + ";\n";
     text += index_text(kernel);
-    text += body_text(kernel);
-    text += "    }\n";
+    text += kernel.pack ? packed_text(kernel) : body_text(kernel) + "    }\n";
     if (!kernel.after_loop.empty()) text += "    " + kernel.after_loop + ";\n";
     return text + "}\n";
 }

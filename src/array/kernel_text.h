@@ -52,13 +52,19 @@ struct ElementwiseText {
     int rank = 1;
     Mapping mapping = Mapping::Flat;
     bool wide = false;  // axes and counts need 64 bits
+    // Elements that a thread moves by one load or store (a power of two), and how many such packs
+    // it has in flight. 0: a thread has one element. Not for masked loops, Mapping::Nested,
+    // strided, raw or by-address operands; pointers, outer strides and (Rows) the row's length must
+    // be multiples of a pack.
+    int pack = 0, unroll = 1;
 };
 
 // Arguments, in this order: one per operand that is not an alias (pointer or value; Raw operands as
 // user_kernel.cpp packs them); then long long n; then, for Rows and Nested: extents of axes 1 to
 // rank - 1 (Nested) or 0 to rank - 1 (Rows: the last is the row's length), chunks (Rows only); then
 // for each array operand its byte strides: of the inner axis if Strided, before it those of the
-// outer axes.
+// outer axes. The first thread's elements begin at its number times pack, the next pack of a thread
+// blockDim.x packs later; a block has blockDim.x * pack * unroll elements.
 std::string elementwise_text(const ElementwiseText& kernel);
 
 }  // namespace trilane::array

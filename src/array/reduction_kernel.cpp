@@ -6,51 +6,20 @@
 #include "array/arguments.h"
 #include "array/promotion.h"
 #include "array/reduction.h"
+#include "array/reduction_plan.h"
 
 namespace trilane::array {
 
 using core::DType;
 
-namespace {
-
-constexpr int64_t kSegment = 32768;  // elements that one thread reduces at most, roughly
-constexpr int64_t kMaxSegments = 4096;
-constexpr int64_t kMinSegment = 1024;
-constexpr int64_t kMaxSegmentsGpu = 65536;
-constexpr int kJoinThreads = 512;  // of the block that joins the segments of one output on a GPU
-
-// How a thread walks: along the reduced axis, or down several neighbouring columns at once.
-enum class Walk : uint8_t { Along, Columns };
-
-struct Plan {
-    LoopLayout kept, reduced;  // strides of the inputs; kept: of `out` too, last
-    Walk walk = Walk::Along;
-    Access access[kMaxOperands];  // along the walk's inner axis
-    int64_t columns = 1;          // per thread
-    int64_t tiles = 1;            // threads per row of kept elements
-    int64_t segments = 1, segment_length = 0;
-    bool interleaved = false;  // segments take every S-th element (GPU)
-    bool final_stage = true;   // writes out, not partial results
-};
-
-Access access_of(int64_t stride, const LoopOperand& operand) {
-    if (!operand.array) return Access::Scalar;
-    if (stride == 0) return Access::Zero;
-    return stride == static_cast<int64_t>(operand.array->itemsize()) ? Access::Unit
-                                                                     : Access::Strided;
-}
-
-// --- text
-
-// Takes `counter` apart over the first `rank` axes, innermost first, and adds each operand's steps
-// to its variable `target`.
 std::string offsets_of(const char* counter, const char* axes, const char* target, size_t operands,
-                       std::span<const LoopOperand> inputs, int rank) {
+                       std::span<const LoopOperand> inputs, int rank, const char* word) {
     std::string text;
     for (int d = rank - 1; d >= 0; --d) {
         if (d > 0)
-            text += fmt::format("        {{ const long long c = {0} % {1}e{2}; {0} /= {1}e{2};",
-                                counter, axes, d);
+            text += fmt::format(
+                "        {{ const long long c = {0} % ({3}){1}e{2}; {0} /= ({3}){1}e{2};", counter,
+                axes, d, word);
         else
             text += fmt::format("        {{ const long long c = {};", counter);
         for (size_t k = 0; k < operands; ++k)
@@ -61,15 +30,46 @@ std::string offsets_of(const char* counter, const char* axes, const char* target
     return text;
 }
 
+std::string write_result(const ReductionPlan& plan, const ReductionText& text, size_t inputs,
+                         const char* value, const char* column) {
+    if (!plan.final_stage)
+        return fmt::format("out[segment * kept + first{}] = {};\n", column, value);
+    std::string step;
+    if (*column) step = fmt::format(" + ({}) * ks{}_{}", column + 3, inputs, plan.kept.rank - 1);
+    return fmt::format(
+        "{{ const accumulator_t a = {}; {} {}; {}; *(out_t*)(out + o{}{}) = "
+        "trilane::cast<out_t>({}); }}\n",
+        value, text.output_type, text.output_name, text.post, inputs, step, text.output_name);
+}
+
+namespace {
+
+constexpr int64_t kSegment = 32768;  // elements that one thread reduces at most, roughly
+constexpr int64_t kMaxSegments = 4096;
+constexpr int64_t kMinSegment = 1024;
+constexpr int64_t kTreeOutputs = 2048;
+constexpr int64_t kMaxLoop = 256;  // segments that one thread joins
+constexpr int kJoinThreads = 512;  // of the block that joins the segments of one output on a GPU
+
+Access access_of(int64_t stride, const LoopOperand& operand) {
+    if (!operand.array) return Access::Scalar;
+    if (stride == 0) return Access::Zero;
+    return stride == static_cast<int64_t>(operand.array->itemsize()) ? Access::Unit
+                                                                     : Access::Strided;
+}
+
+// --- text
+
 // Offsets g0, g1 ... of the reduced axes but the last `inner` ones, from `rest`.
-std::string reduced_offsets(const Plan& plan, std::span<const LoopOperand> inputs, int inner) {
+std::string reduced_offsets(const ReductionPlan& plan, std::span<const LoopOperand> inputs,
+                            int inner) {
     std::string text;
     for (size_t k = 0; k < inputs.size(); ++k)
         if (inputs[k].array) text += fmt::format("        long long g{0} = o{0};\n", k);
     return text + offsets_of("rest", "r", "g", inputs.size(), inputs, plan.reduced.rank - inner);
 }
 
-std::string input_value(const Plan& plan, const ReductionText& text, size_t k,
+std::string input_value(const ReductionPlan& plan, const ReductionText& text, size_t k,
                         const LoopOperand& input, const std::string& index) {
     std::string stored = device_type(input.array ? input.array->dtype() : input.computed);
     const std::string& computed = text.input_types[k];
@@ -92,7 +92,7 @@ std::string input_value(const Plan& plan, const ReductionText& text, size_t k,
     return fmt::format("const {} {} = {};", computed, name, value);
 }
 
-std::string load_inputs(const Plan& plan, const ReductionText& text,
+std::string load_inputs(const ReductionPlan& plan, const ReductionText& text,
                         std::span<const LoopOperand> inputs, const std::string& index) {
     std::string all;
     for (size_t k = 0; k < inputs.size(); ++k)
@@ -100,7 +100,7 @@ std::string load_inputs(const Plan& plan, const ReductionText& text,
     return all;
 }
 
-std::string reduction_parameters(const Plan& plan, const ReductionText& text,
+std::string reduction_parameters(const ReductionPlan& plan, const ReductionText& text,
                                  std::span<const LoopOperand> inputs) {
     std::string p;
     for (size_t k = 0; k < inputs.size(); ++k) {
@@ -127,52 +127,17 @@ std::string reduction_parameters(const Plan& plan, const ReductionText& text,
     return p;
 }
 
-std::string write_result(const Plan& plan, const ReductionText& text, size_t inputs,
-                         const char* value, const char* column) {
-    if (!plan.final_stage)
-        return fmt::format("out[segment * kept + first{}] = {};\n", column, value);
-    std::string step;
-    if (*column) step = fmt::format(" + ({}) * ks{}_{}", column + 3, inputs, plan.kept.rank - 1);
-    return fmt::format(
-        "{{ const accumulator_t a = {}; {} {}; {}; *(out_t*)(out + o{}{}) = "
-        "trilane::cast<out_t>({}); }}\n",
-        value, text.output_type, text.output_name, text.post, inputs, step, text.output_name);
-}
-
 // One output per thread; runs along the innermost reduced axis.
-std::string along_text(const Plan& plan, const ReductionText& text,
+std::string along_text(const ReductionPlan& plan, const ReductionText& text,
                        std::span<const LoopOperand> inputs) {
     int rank = plan.reduced.rank;
     std::string s;
-    s += plan.interleaved
-             ? "    const long long first = item / segments, segment = item % segments;\n"
-             : "    const long long first = item % kept, segment = item / kept;\n";
+    s += "    const long long first = item % kept, segment = item / kept;\n";
     s += "    long long row = first;\n" +
          offsets_of("row", "k", "o", inputs.size() + 1, inputs, plan.kept.rank);
     s += "    accumulator_t total = " + text.identity + ";\n";
     std::string inner = fmt::format("re{}", rank - 1);
-    if (plan.interleaved) {
-        // Four running values: as many loads in flight, and errors of sums that grow four times
-        // slower.
-        s += "    accumulator_t part[4];\n    for (int u = 0; u < 4; ++u) part[u] = " +
-             text.identity +
-             ";\n"
-             "    for (long long j0 = segment; j0 < reduced; j0 += 4 * segments) {\n"
-             "    #pragma unroll\n"
-             "    for (int u = 0; u < 4; ++u) {\n"
-             "        const long long j = j0 + u * segments;\n"
-             "        if (j >= reduced) continue;\n";
-        s += rank == 1
-                 ? "        const long long x = j;\n"
-                 : fmt::format("        long long rest = j / {0}; const long long x = j % {0};\n",
-                               inner);
-        s += reduced_offsets(plan, inputs, 1);
-        for (size_t k = 0; k < inputs.size(); ++k)
-            if (inputs[k].array) s += fmt::format("        const char* q{0} = p{0} + g{0};\n", k);
-        s += "       " + load_inputs(plan, text, inputs, "x") + "\n";
-        s += fmt::format("        part[u] = combine(part[u], {});\n    }}\n    }}\n", text.map);
-        s += "    total = combine(combine(part[0], part[1]), combine(part[2], part[3]));\n";
-    } else {
+    {
         s += "    long long begin = segment * segment_length, end = begin + segment_length;\n"
              "    if (end > reduced) end = reduced;\n"
              "    while (begin < end) {\n";
@@ -240,7 +205,7 @@ std::string along_text(const Plan& plan, const ReductionText& text,
 }
 
 // `columns` neighbouring outputs per thread; steps along the reduced axes.
-std::string columns_text(const Plan& plan, const ReductionText& text,
+std::string columns_text(const ReductionPlan& plan, const ReductionText& text,
                          std::span<const LoopOperand> inputs) {
     int rank = plan.kept.rank;
     std::string s;
@@ -274,7 +239,7 @@ std::string columns_text(const Plan& plan, const ReductionText& text,
     return s;
 }
 
-std::string reduction_text(const Plan& plan, const ReductionText& text,
+std::string reduction_text(const ReductionPlan& plan, const ReductionText& text,
                            std::span<const LoopOperand> inputs, const char* out_type) {
     std::string s = "#include \"trilane/array_ops.h\"\n";
     if (text.using_ops) s += "using namespace trilane;\n";
@@ -287,9 +252,9 @@ std::string reduction_text(const Plan& plan, const ReductionText& text,
     s += fmt::format("extern \"C\" __global__ void {}({}) {{\n", text.entry,
                      reduction_parameters(plan, text, inputs));
     s += "    const long long item = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n";
-    if (plan.walk == Walk::Along)
+    if (plan.walk == Walk::Along && !plan.gpu)
         s += "    if (item >= kept * segments) return;\n";
-    else
+    else if (!plan.gpu)
         s += fmt::format("    if (item >= tiles * (kept / ke{}) * segments) return;\n",
                          plan.kept.rank - 1);
     for (size_t k = 0; k <= inputs.size(); ++k) {
@@ -300,6 +265,7 @@ std::string reduction_text(const Plan& plan, const ReductionText& text,
                              plan.walk == Walk::Along ? "r" : "k",
                              (plan.walk == Walk::Along ? plan.reduced.rank : plan.kept.rank) - 1);
     }
+    if (plan.gpu) return s + gpu_body(plan, text, inputs) + "}\n";
     s += plan.walk == Walk::Along ? along_text(plan, text, inputs)
                                   : columns_text(plan, text, inputs);
     return s + "}\n";
@@ -312,6 +278,7 @@ std::string join_loop(const ReductionText& text) {
            "    accumulator_t total = " +
            text.identity +
            ";\n"
+           "    #pragma unroll 8\n"
            "    for (long long k = 0; k < segments; ++k) total = combine(total, part[k * kept + "
            "item]);\n";
 }
@@ -325,7 +292,7 @@ std::string join_tree(const ReductionText& text) {
         "    const long long item = blockIdx.x;\n"
         "    const int thread = threadIdx.x;\n"
         "    accumulator_t total = {1};\n"
-        "    for (long long k = thread; k < segments; k += {0})\n"
+        "    #pragma unroll 4\n    for (long long k = thread; k < segments; k += {0})\n"
         "        total = combine(total, part[k * kept + item]);\n"
         "    tree[thread] = total;\n"
         "    for (int half = {0} / 2; half > 0; half /= 2) {{\n"
@@ -369,7 +336,7 @@ std::string join_text(const ReductionText& text, int rank, const char* out_type,
 
 void split_axes(const Shape& shape, const std::vector<int>& axes,
                 std::span<const LoopOperand> inputs, const Array& out, bool keep_order,
-                Plan& plan) {
+                ReductionPlan& plan) {
     Shape kept_shape, reduced_shape;
     Shape kept_strides[kMaxOperands], reduced_strides[kMaxOperands];
     const Shape *kept[kMaxOperands], *reduced[kMaxOperands];
@@ -410,9 +377,8 @@ void split_axes(const Shape& shape, const std::vector<int>& axes,
     move_to(reduced_layout, plan.reduced, arrays);
 }
 
-void choose_walk(std::span<const LoopOperand> inputs, core::DeviceType device, bool can_cut,
-                 Plan& plan) {
-    bool gpu = device == core::DeviceType::Cuda;
+void choose_walk(std::span<const LoopOperand> inputs, bool gpu, size_t accumulator_bytes,
+                 ReductionPlan& plan) {
     size_t main = 0;
     while (main < inputs.size() && !inputs[main].array) ++main;
     if (main < inputs.size() && plan.kept.rank > 0) {
@@ -421,45 +387,44 @@ void choose_walk(std::span<const LoopOperand> inputs, core::DeviceType device, b
         bool unit_reduced = plan.reduced.strides[main].back() == item;
         if (unit_kept && !unit_reduced && plan.kept.shape.back() >= 8) plan.walk = Walk::Columns;
     }
-    if (plan.walk == Walk::Columns) {
-        plan.columns = gpu ? 1 : 64;
-        plan.tiles = (plan.kept.shape.back() + plan.columns - 1) / plan.columns;
-    } else {
-        plan.interleaved = gpu;
-    }
     for (size_t k = 0; k < inputs.size(); ++k) {
         const LoopLayout& inner = plan.walk == Walk::Along ? plan.reduced : plan.kept;
         plan.access[k] =
             inputs[k].array ? access_of(inner.strides[k].back(), inputs[k]) : Access::Scalar;
     }
-    if (!can_cut) {
+    if (gpu) return plan_for_gpu(inputs, accumulator_bytes, plan);
+    if (plan.walk == Walk::Columns) {
+        plan.columns = 64;
+        plan.tiles = (plan.kept.shape.back() + plan.columns - 1) / plan.columns;
+    }
+    if (accumulator_bytes == 0) {
         plan.segment_length = plan.reduced.count;
         return;
     }
     // Elements of one output's segment: enough work per thread, enough threads for the machine.
     int64_t outputs =
         plan.walk == Walk::Columns ? plan.kept.count / plan.columns + 1 : plan.kept.count;
-    int64_t length = gpu ? 64 : plan.walk == Walk::Columns ? kMinSegment : kSegment;
-    int64_t enough = gpu ? 65536 : 64;  // threads
+    int64_t length = plan.walk == Walk::Columns ? kMinSegment : kSegment;
+    int64_t enough = 64;  // threads
     int64_t wanted = std::max<int64_t>(1, enough / std::max<int64_t>(1, outputs));
-    int64_t most = gpu ? kMaxSegmentsGpu : kMaxSegments;
-    int64_t segments = std::min({plan.reduced.count / length, wanted * 16, most});
+    int64_t segments = std::min({plan.reduced.count / length, wanted * 16, kMaxSegments});
     plan.segments = std::max<int64_t>(1, outputs >= enough ? 1 : segments);
     plan.segment_length =
         (plan.reduced.count + plan.segments - 1) / std::max<int64_t>(1, plan.segments);
-    if (plan.segment_length > 0 && !plan.interleaved)
+    if (plan.segment_length > 0)
         plan.segments = std::max<int64_t>(
             1, (plan.reduced.count + plan.segment_length - 1) / plan.segment_length);
     plan.final_stage = plan.segments == 1;
 }
 
-KernelKey plan_key(const ReductionKernel& kernel, const Plan& plan,
+KernelKey plan_key(const ReductionKernel& kernel, const ReductionPlan& plan,
                    std::span<const LoopOperand> inputs, const Array& out) {
     KernelKey key;
     key.add(kernel.id);
     key.add(uint64_t(plan.kept.rank) | uint64_t(plan.reduced.rank) << 8 |
-            uint64_t(plan.walk) << 16 | uint64_t(plan.interleaved) << 17 |
-            uint64_t(plan.final_stage) << 18 | uint64_t(inputs.size()) << 24 |
+            uint64_t(plan.walk) << 16 | uint64_t(plan.gpu) << 17 |
+            uint64_t(plan.final_stage) << 18 | uint64_t(plan.narrow) << 19 |
+            uint64_t(plan.pack) << 20 | uint64_t(inputs.size()) << 24 |
             uint64_t(out.dtype()) << 32 | uint64_t{1} << 63);
     uint64_t word = 0;
     for (size_t k = 0; k < inputs.size(); ++k) {
@@ -485,10 +450,12 @@ ReductionText describe(const ReductionKernel& kernel, std::span<const LoopOperan
     return text;
 }
 
-void launch_join(const ReductionKernel& kernel, const Plan& plan,
+void launch_join(const ReductionKernel& kernel, const ReductionPlan& plan,
                  std::span<const LoopOperand> inputs, const Array& part, const Array& out,
                  const core::ContextPtr& context) {
-    bool tree = context->properties().type == core::DeviceType::Cuda && plan.segments > 32 &&
+    // Few outputs: a block each. Many: neighbouring threads read neighbouring partial results.
+    bool tree = plan.gpu && plan.segments > 32 &&
+                (plan.kept.count < kTreeOutputs || plan.segments > kMaxLoop) &&
                 plan.kept.count < (int64_t{1} << 31);
     KernelKey key;
     key.add(kernel.id);
@@ -533,10 +500,10 @@ void run_reduction(const ReductionKernel& kernel, const Shape& shape, const std:
     for (const LoopOperand& input : inputs)
         if (input.array) require_here(stream, *input.array);
     require_here(stream, out);
-    core::DeviceType device = stream->context()->properties().type;
-    Plan plan;
+    bool gpu = gpu_forms(*stream->context());
+    ReductionPlan plan;
     split_axes(shape, axes, inputs, out, kernel.keep_order, plan);
-    choose_walk(inputs, device, kernel.accumulator_bytes > 0, plan);
+    choose_walk(inputs, gpu, kernel.accumulator_bytes, plan);
     core::Function& function =
         find_kernel(stream->context(), plan_key(kernel, plan, inputs, out), [&] {
             ReductionText text = describe(kernel, inputs, out);
@@ -571,11 +538,11 @@ void run_reduction(const ReductionKernel& kernel, const Shape& shape, const std:
         if (k == inputs.size()) continue;
         for (int64_t stride : plan.reduced.strides[k]) arguments.add(stride);
     }
-    int64_t threads = plan.walk == Walk::Along
+    int64_t threads = gpu ? gpu_threads(plan)
+                      : plan.walk == Walk::Along
                           ? plan.kept.count * plan.segments
                           : plan.tiles * (plan.kept.count / plan.kept.shape.back()) * plan.segments;
-    int64_t block =
-        device == core::DeviceType::Cuda ? 128 : std::clamp<int64_t>(threads / 64, 1, 256);
+    int64_t block = gpu ? kTeamThreads : std::clamp<int64_t>(threads / 64, 1, 256);
     launch_threads(function, threads, block, arguments);
     if (!plan.final_stage) launch_join(kernel, plan, inputs, part, out, stream->context());
 }

@@ -179,6 +179,7 @@ Array searchsorted(const Array& sorted0, const Array& values, bool right) {
     LoopKernel kernel;
     kernel.id = kSortId + 1024 + static_cast<uint64_t>(dtype) * 2 + right;
     kernel.context = &right;
+    kernel.by_address = true;
     kernel.describe = [](const void* context, ElementwiseText& text) {
         text.entry = "trilane_searchsorted";
         text.operands[1].by_address = true;

@@ -1,12 +1,14 @@
 // Hooks of the Python tests: the fake device of core/testing as devices of the process. Not in
 // releases.
 #ifdef TRILANE_TESTS
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <tuple>
 
+#include "array/elementwise.h"
 #include "bindings/bindings.h"
 #include "core/error.h"
 #include "core/registry.h"
@@ -135,6 +137,9 @@ void bind_testing(nb::module_& m) {
             core::throw_error_with_detail(error_kind(kind), std::move(message), std::move(detail));
         },
         "kind"_a, "message"_a, "detail"_a = "");
+    m.def("force_gpu_forms", array::force_gpu_forms, "force"_a.none(),
+          "True or False: kernels of arrays take the forms for GPUs on every device, or on none; "
+          "None: as the device is.");
 }
 
 }  // namespace trilane::bindings

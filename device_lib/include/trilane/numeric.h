@@ -116,6 +116,12 @@ struct caster<complex<T> > {
 template <typename To, typename From>
 TRILANE_FN To cast(From x) { return caster<To>::from(x); }
 
+// Neighbouring elements that one load or store moves, up to 16 bytes at a time.
+template <typename T, int count>
+struct alignas(sizeof(T) * count > 16 ? 16 : sizeof(T) * count) pack {
+    T x[count];
+};
+
 // --- NaN and infinity, for real and complex types, integers excepted
 template <typename T> TRILANE_FN bool is_nan(T x) { return x != x; }
 template <typename T> TRILANE_FN bool is_finite(T x) { return x - x == T(0); }
