@@ -136,3 +136,13 @@ def test_scan_of_many_segments():
     np.testing.assert_array_equal(ta.from_host(host).cumsum().get(), host.cumsum())
     pair = host[: len(host) // 2 * 2].reshape(2, -1)
     np.testing.assert_array_equal(ta.from_host(pair).cumsum(axis=1).get(), pair.cumsum(axis=1))
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 4096, 4097, 70003, 4096 * 4100 + 5])
+def test_true_positions(n):
+    rng = np.random.default_rng(n)
+    mask = rng.random(n) > 0.7
+    x = ta.from_host(mask)
+    np.testing.assert_array_equal(ta.flatnonzero(x).get(), np.flatnonzero(mask))
+    np.testing.assert_array_equal(ta.flatnonzero(x[1:]).get(), np.flatnonzero(mask[1:]))
+    np.testing.assert_array_equal(ta.from_host(np.arange(n))[x].get(), np.flatnonzero(mask))

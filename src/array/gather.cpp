@@ -382,7 +382,8 @@ Array index_read(const Array& a, std::span<const IndexItem> items) {
     if (items.size() == 1 && is_boolean(items[0]) && a.ndim() > 0 &&
         items[0].array.shape() == a.shape()) {
         Array flat = reshape(a, {a.size()}, 'C');
-        return take(flat, flat_nonzero(items[0].array), 0, false, IndexMode::Wrap);
+        // Positions are within it: the mode that costs least.
+        return take(flat, flat_nonzero(items[0].array), 0, false, IndexMode::Clip);
     }
     Selection s = select_elements(a, items);
     check_selection(s);

@@ -49,34 +49,120 @@ extern "C" __global__ void trilane_true_positions(const bool* __restrict__ a,
 }
 )";
 
+// On a GPU a block of 256 threads has a piece, a thread 16 neighbouring elements of it.
+constexpr int64_t kGpuPiece = 4096;
+constexpr int64_t kGpuThreads = 256;
+
+constexpr const char* kGpuRead = R"(#include "trilane/block_scan.h"
+struct sum {
+    template <typename T>
+    __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+};
+// The thread's elements as bits.
+__device__ __forceinline__ unsigned int read_true(const unsigned char* a, long long at, long long n) {
+    unsigned int bits = 0;
+    if (at + 16 <= n && ((unsigned long long)a & 15) == 0) {
+        const trilane::pack<unsigned char, 16> x = *(const trilane::pack<unsigned char, 16>*)(a + at);
+        #pragma unroll
+        for (int k = 0; k < 16; ++k) bits |= (unsigned int)(x.x[k] != 0) << k;
+    } else {
+        for (int k = 0; k < 16 && at + k < n; ++k) bits |= (unsigned int)(a[at + k] != 0) << k;
+    }
+    return bits;
+}
+)";
+
+constexpr const char* kGpuCount = R"(
+extern "C" __global__ void trilane_count_true_gpu(const unsigned char* __restrict__ a,
+        long long* __restrict__ counts, const long long n, const long long pieces) {
+    __shared__ int tree[256];
+    const long long at = (blockIdx.x * 256ll + threadIdx.x) * 16;
+    tree[threadIdx.x] = __popc(read_true(a, at, n));
+    for (int half = 128; half > 0; half /= 2) {
+        __syncthreads();
+        if (threadIdx.x < half) tree[threadIdx.x] += tree[threadIdx.x + half];
+    }
+    if (threadIdx.x == 0) counts[blockIdx.x + 1] = tree[0];
+}
+)";
+
+constexpr const char* kGpuScan = R"(
+extern "C" __global__ void trilane_scan_counts_gpu(long long* counts, const long long pieces) {
+    __shared__ long long shared[256];
+    long long carry = 0;
+    for (long long tile = 1; tile <= pieces; tile += 4096) {
+        const long long at = tile + threadIdx.x * 16;
+        long long value[16];
+        #pragma unroll
+        for (int k = 0; k < 16; ++k) value[k] = at + k <= pieces ? counts[at + k] : 0;
+        #pragma unroll
+        for (int k = 1; k < 16; ++k) value[k] += value[k - 1];
+        const long long before =
+            carry + trilane::block_prefix(value[15], shared, sum()) - value[15];
+        carry += shared[255];
+        #pragma unroll
+        for (int k = 0; k < 16; ++k)
+            if (at + k <= pieces) counts[at + k] = before + value[k];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) counts[0] = 0;
+}
+)";
+
+constexpr const char* kGpuPositions = R"(
+extern "C" __global__ void trilane_true_positions_gpu(const unsigned char* __restrict__ a,
+        const long long* __restrict__ counts, long long* __restrict__ out, const long long n,
+        const long long pieces) {
+    __shared__ int shared[256];
+    const long long at = (blockIdx.x * 256ll + threadIdx.x) * 16;
+    unsigned int bits = read_true(a, at, n);
+    const int count = __popc(bits);
+    long long* to = out + counts[blockIdx.x] + trilane::block_prefix(count, shared, sum()) - count;
+    for (; bits; bits &= bits - 1) *to++ = at + __ffs((int)bits) - 1;
+}
+)";
+
 core::Function& kernel_of(const core::ContextPtr& context, uint64_t step, const char* entry,
                           const char* text) {
     KernelKey key;
     key.add(kNonzeroId + step);
-    return find_kernel(context, key, [&] { return KernelSource{entry, text}; });
+    return find_kernel(context, key, [&] {
+        return KernelSource{entry, step >= 3 ? std::string(kGpuRead) + text : text};
+    });
 }
 
 }  // namespace
 
 Array flat_nonzero(const Array& a) {
     Array truth = contiguous(a.dtype() == DType::Bool ? a : astype(a, DType::Bool, 'C'));
-    int64_t n = truth.size(), pieces = (n + kPiece - 1) / kPiece;
+    int64_t n = truth.size();
     if (n == 0) return Array::empty({0}, DType::Int64);
     core::StreamPtr stream = core::current_stream();
     const core::ContextPtr& context = require_here(stream, truth);
+    bool gpu = gpu_forms(*context);
+    int64_t pieces = gpu ? (n + kGpuPiece - 1) / kGpuPiece : (n + kPiece - 1) / kPiece;
+    int64_t threads = gpu ? pieces * kGpuThreads : pieces;
+    int64_t block = gpu ? kGpuThreads : pieces > 128 ? 8 : 1;
+    auto kernel = [&](uint64_t step, const char* entry, const char* text) -> core::Function& {
+        return kernel_of(context, step, entry, text);
+    };
     Array counts = Array::empty({pieces + 1}, DType::Int64);
-    int64_t block = pieces > 128 ? 8 : 1;
-    if (context->properties().type == core::DeviceType::Cuda) block = 128;
     KernelArguments count;
     count.add(truth);
     count.add(counts);
     count.add(n);
     count.add(pieces);
-    launch_threads(kernel_of(context, 0, "trilane_count_true", kCount), pieces, block, count);
+    launch_threads(gpu ? kernel(3, "trilane_count_true_gpu", kGpuCount)
+                       : kernel(0, "trilane_count_true", kCount),
+                   threads, block, count);
     KernelArguments scan;
     scan.add(counts);
     scan.add(pieces);
-    launch_threads(kernel_of(context, 1, "trilane_scan_counts", kScan), 1, 1, scan);
+    if (gpu)
+        launch_threads(kernel(4, "trilane_scan_counts_gpu", kGpuScan), kGpuThreads, kGpuThreads,
+                       scan);
+    else
+        launch_threads(kernel(1, "trilane_scan_counts", kScan), 1, 1, scan);
     int64_t total = 0;
     core::copy_to_host(&total, *counts.buffer(), static_cast<size_t>(pieces) * 8, 8, stream, true);
     Array result = Array::empty({total}, DType::Int64);
@@ -87,8 +173,9 @@ Array flat_nonzero(const Array& a) {
     write.add(result);
     write.add(n);
     write.add(pieces);
-    launch_threads(kernel_of(context, 2, "trilane_true_positions", kPositions), pieces, block,
-                   write);
+    launch_threads(gpu ? kernel(5, "trilane_true_positions_gpu", kGpuPositions)
+                       : kernel(2, "trilane_true_positions", kPositions),
+                   threads, block, write);
     return result;
 }
 
