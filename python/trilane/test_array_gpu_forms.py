@@ -146,3 +146,22 @@ def test_true_positions(n):
     np.testing.assert_array_equal(ta.flatnonzero(x).get(), np.flatnonzero(mask))
     np.testing.assert_array_equal(ta.flatnonzero(x[1:]).get(), np.flatnonzero(mask[1:]))
     np.testing.assert_array_equal(ta.from_host(np.arange(n))[x].get(), np.flatnonzero(mask))
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("shape", [(16, 16), (100, 65), (3, 70, 41), (20, 3, 90), (17, 4, 5, 33)])
+def test_transposed_copies(shape, dtype):
+    host = make(shape, dtype)
+    x = ta.from_host(host)
+    np.testing.assert_array_equal(x.T.copy().get(), host.T.copy())
+    np.testing.assert_array_equal(x.swapaxes(-1, -2).copy().get(), host.swapaxes(-1, -2))
+    np.testing.assert_array_equal(x.T[::-1, ::2].copy().get(), host.T[::-1, ::2])
+    np.testing.assert_array_equal(x.T.astype("c16", "C").get(), host.T.astype("c16"))
+    out = ta.from_host(np.zeros((3, *shape[::-1]), dtype))
+    out[...] = x.T
+    np.testing.assert_array_equal(out.get(), np.broadcast_to(host.T, (3, *shape[::-1])))
+    # Memory that overlaps is copied first.
+    square = ta.from_host(make((40, 40), dtype))
+    want = square.get().T.copy()
+    square[...] = square.T
+    np.testing.assert_array_equal(square.get(), want)

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "array/promotion.h"
+#include "array/transpose.h"
 #include "core/env.h"
 #include "core/error.h"
 
@@ -410,6 +411,7 @@ void copy_into(const Array& dst, const Array& src) {
         return;
     }
     if (same_elements(dst, src) && dst.dtype() == src.dtype()) return;
+    if (copy_transposed(dst, src)) return;
     LoopOperand operands[2];
     operands[0] = {&src, nullptr, src.dtype(), false};
     operands[1] = {&dst, nullptr, dst.dtype(), true};
