@@ -90,6 +90,12 @@ def test_reductions(dtype, shape, view):
         got = x.sum(axis=axis).get()
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance * float(scale) / 50)
+        np.testing.assert_allclose(
+            x.var(axis=axis).get(),
+            a.var(axis=axis, dtype=wide),
+            rtol=max(tolerance, 1e-6),
+            atol=1e-6,
+        )
         assert got.tobytes() == x.sum(axis=axis).get().tobytes()
         np.testing.assert_array_equal(x.max(axis=axis).get(), a.max(axis=axis))
         if not isinstance(axis, tuple):

@@ -82,10 +82,14 @@ const ReductionRow kRows[] = {
      ""},
     {"hypot", ResultRule::Real, "A(0)", "fabs(in0)", "hypot(a, b)", "out0 = a", ""},
     {"gcd", ResultRule::Integer, "A(0)", "in0", "ops::gcd(a, b)", "out0 = a", ""},
-    // Steps of the variance; not for users.
-    {"sum_of_squares", ResultRule::Squares, "A(0)", "squared_size(in0)", "a + b", "out0 = a", ""},
-    {"nan_sum_of_squares", ResultRule::Squares, "A(0)", "(is_nan(in0) ? A(0) : squared_size(in0))",
-     "a + b", "out0 = a", ""},
+};
+
+// The second pass of a variance: in1 is the mean. Not for users.
+const ReductionRow kSquares[] = {
+    {"sum_of_squares", ResultRule::Squares, "A(0)", "squared_size(in0 - in1)", "a + b", "out0 = a",
+     ""},
+    {"nan_sum_of_squares", ResultRule::Squares, "A(0)",
+     "(is_nan(in0) ? A(0) : squared_size(in0 - in1))", "a + b", "out0 = a", ""},
 };
 
 struct Synonym {
@@ -394,34 +398,44 @@ Array divide_by(const Array& a, const UfuncInput& divisor, DType dtype, const Ar
     return call_ufunc(call).outputs[0];
 }
 
-// a - mean over the axes, in `compute`; `counts` is filled where NaN are skipped.
-Array deviation(const Array& a, const std::vector<int>& axes, DType compute, Array* counts) {
+// The mean over the axes (kept with extent one), in `compute`; `counts` is filled where NaN are
+// skipped.
+Array mean_of(const Array& a, const std::vector<int>& axes, DType compute, Array* counts) {
     ReduceCall call;
     call.a = &a;
     call.axes = axes;
     call.keepdims = true;
-    Array mean;
-    if (counts) {
-        call.name = "count_not_nan";
-        *counts = reduce(call);
-        call.name = "nansum";
-        call.dtype = compute;
-        Array total = reduce(call);
-        UfuncInput divisor;
-        divisor.array = counts;
-        mean = divide_by(total, divisor, compute, nullptr);
-    } else {
+    if (!counts) {
         call.name = "mean";
         call.dtype = compute;
-        mean = reduce(call);
+        return reduce(call);
     }
-    UfuncCall subtract;
-    subtract.ufunc = &ufunc_of(Op::Subtract);
-    subtract.inputs[0].array = &a;
-    subtract.inputs[1].array = &mean;
-    subtract.dtype = compute;
-    subtract.casting = Casting::Unsafe;
-    return call_ufunc(subtract).outputs[0];
+    call.name = "count_not_nan";
+    *counts = reduce(call);
+    call.name = "nansum";
+    call.dtype = compute;
+    Array total = reduce(call);
+    UfuncInput divisor;
+    divisor.array = counts;
+    return divide_by(total, divisor, compute, nullptr);
+}
+
+// Sum over the axes of |a - mean|^2: one pass, no array of differences.
+Array squares_around(const Array& a, const Array& mean, const std::vector<int>& axes, DType compute,
+                     bool keepdims, bool skip_nan) {
+    const ReductionRow& row = kSquares[skip_nan];
+    DType real = real_dtype(compute);
+    Description description{&row, compute, real};
+    ReductionKernel kernel;
+    kernel.id = (uint64_t{3} << 30) + (std::size(kRows) + skip_nan) * 4096 +
+                static_cast<uint64_t>(compute) * 64 + static_cast<uint64_t>(real);
+    kernel.describe = describe_row;
+    kernel.context = &description;
+    kernel.accumulator_bytes = core::size_of(real);
+    LoopOperand inputs[] = {{&a, nullptr, compute, false}, {&mean, nullptr, compute, false}};
+    Array result = Array::empty(reduced_shape(a.shape(), axes, keepdims), real);
+    run_reduction(kernel, a.shape(), axes, inputs, drop_axes(result, axes, keepdims));
+    return result;
 }
 
 }  // namespace
@@ -435,13 +449,8 @@ Array variance(const Array& a, const std::vector<int>& axes, std::optional<DType
     if (is_integer(compute) || compute == DType::Bool) compute = DType::Float64;
     if (is_complex(a.dtype())) compute = complex_dtype(compute);
     Array counts;
-    Array difference = deviation(a, axes, compute, skip_nan ? &counts : nullptr);
-    ReduceCall squares;
-    squares.name = skip_nan ? "nan_sum_of_squares" : "sum_of_squares";
-    squares.a = &difference;
-    squares.axes = axes;
-    squares.keepdims = keepdims;
-    Array total = reduce(squares);
+    Array mean = mean_of(a, axes, compute, skip_nan ? &counts : nullptr);
+    Array total = squares_around(a, mean, axes, compute, keepdims, skip_nan);
     UfuncInput divisor;
     Array freedom;
     if (skip_nan) {

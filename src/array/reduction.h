@@ -60,7 +60,7 @@ struct ReduceCall {
 Array reduce(const ReduceCall& call);
 bool has_reduction(std::string_view name);
 
-// Variance over axes: mean first, then squares of the differences.
+// Variance over axes: mean first, then the squares of the differences from it, in two passes.
 Array variance(const Array& a, const std::vector<int>& axes, std::optional<core::DType> dtype,
                const Array* out, double ddof, bool keepdims, bool skip_nan);
 
