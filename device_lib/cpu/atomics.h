@@ -43,7 +43,9 @@ TRILANE_ATOMIC_ORDER(unsigned long long)
     TRILANE_ATOMIC(atomicXor, __atomic_fetch_xor, type)
 TRILANE_ATOMIC_BITS(int)
 TRILANE_ATOMIC_BITS(unsigned int)
+TRILANE_ATOMIC_BITS(long)
 TRILANE_ATOMIC_BITS(unsigned long)
+TRILANE_ATOMIC_BITS(long long)
 TRILANE_ATOMIC_BITS(unsigned long long)
 #undef TRILANE_ATOMIC_BITS
 
