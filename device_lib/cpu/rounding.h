@@ -198,6 +198,8 @@ TRILANE_HD double trilane_fma_error(double a, double b, double c, double r) {
         return isfinite(a) && isfinite(b) && isfinite(c) ? trilane_overflow_error(r) : 0;
     double p = a * b;
     double pe = trilane_product_error(a, b, p);
+    double sign = p != 0 ? p : pe;
+    bool only_sign = false;
     if (isinf(p)) {   // c brought it back: the same at a quarter of the size
         a *= 0.25, c *= 0.25, r *= 0.25, p = a * b;
         pe = trilane_product_error(a, b, p);
@@ -206,8 +208,13 @@ TRILANE_HD double trilane_fma_error(double a, double b, double c, double r) {
         (__builtin_fabs(a) < __builtin_fabs(b) ? a : b) *= 0x1p600;
         c *= 0x1p600, r *= 0x1p600, p = a * b;
         pe = __builtin_fma(a, b, -p);
+        only_sign = __builtin_fabs(p) < 0x1p-900;
     } else if (__builtin_fabs(p) <= 0x1p-900) {
-        pe = pe > 0 ? DBL_TRUE_MIN : pe < 0 ? -DBL_TRUE_MIN : 0;   // beside c only the sign counts
+        only_sign = true;
+    }
+    if (only_sign && sign != 0) {   // the product lies far below the last places of c and r
+        p = 0;
+        pe = __builtin_copysign(DBL_TRUE_MIN, sign);
     }
     double s = p + c, t = s - p;
     double se = (p - (s - t)) + (c - t);

@@ -18,7 +18,7 @@ struct __align__(2) __nv_bfloat16 {
     TRILANE_HD __nv_bfloat16(double d) : __x(round(trilane_float_odd(d))) {}
     TRILANE_HD __nv_bfloat16(const __nv_bfloat16_raw& raw) : __x(raw.x) {}
     template <class I, class = trilane_if_integer<I, void>>
-    TRILANE_HD __nv_bfloat16(I i) : __x(round(trilane_float_odd((double)i))) {}
+    TRILANE_HD __nv_bfloat16(I i) : __x(round(trilane_float_odd(trilane_double_odd(i)))) {}
     TRILANE_HD operator float() const { return __uint_as_float((unsigned int)__x << 16); }
     TRILANE_HD operator __nv_bfloat16_raw() const { return __nv_bfloat16_raw{__x}; }
     TRILANE_HD unsigned short bits() const { return __x; }

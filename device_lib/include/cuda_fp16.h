@@ -18,7 +18,7 @@ struct __align__(2) __half {
     TRILANE_HD __half(double d) : __x(round(trilane_float_odd(d))) {}
     TRILANE_HD __half(const __half_raw& raw) : __x(raw.x) {}
     template <class I, class = trilane_if_integer<I, void>>
-    TRILANE_HD __half(I i) : __x(round(trilane_float_odd((double)i))) {}
+    TRILANE_HD __half(I i) : __x(round(trilane_float_odd(trilane_double_odd(i)))) {}
     TRILANE_HD operator float() const { return (float)__builtin_bit_cast(_Float16, __x); }
     TRILANE_HD operator __half_raw() const { return __half_raw{__x}; }
     TRILANE_HD unsigned short bits() const { return __x; }

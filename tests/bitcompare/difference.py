@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.bitcompare.case import FLOATS, Case
+from tests.bitcompare.inputs import doubles
 
 
 def bits_of(values: np.ndarray) -> np.ndarray:
@@ -21,10 +22,10 @@ def is_nan(kind: str, bits: np.ndarray) -> np.ndarray:
 def as_double(kind: str, values: np.ndarray) -> np.ndarray:
     """Values of any type as doubles."""
     if kind == "half":
-        return values.view(np.float16).astype(np.float64)
+        return doubles(values.view(np.float16))
     if kind == "bf16":
-        return (values.astype(np.uint32) << np.uint32(16)).view(np.float32).astype(np.float64)
-    return values.astype(np.float64)
+        return doubles((values.astype(np.uint32) << np.uint32(16)).view(np.float32))
+    return doubles(values)
 
 
 def distance(kind: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
