@@ -181,27 +181,27 @@ std::string base_of(const ElementwiseText& kernel, size_t k, bool write) {
     return fmt::format("(({0}{1}*)(({0}char*)p{2} + o{2}))", qualifier, operand.stored, place);
 }
 
-// Loads of pack u of every input that is read element by element.
-std::string packed_loads(const ElementwiseText& kernel) {
+// Loads of all packs of every input that is read element by element: without a branch where they
+// are all within the limit.
+std::string packed_loads(const ElementwiseText& kernel, const std::string& loop) {
     std::string whole, part;
     for (size_t k = 0; k < kernel.operands.size(); ++k) {
         const KernelOperand& operand = kernel.operands[k];
         if (operand.output || operand.access != Access::Unit) continue;
         std::string base = base_of(kernel, k, false);
-        whole += fmt::format(" x{0}[u] = *(const trilane::pack<{1}, {2}>*)({3} + j);", k,
+        whole += fmt::format("        x{0}[u] = *(const trilane::pack<{1}, {2}>*)({3} + j);\n", k,
                              operand.stored, kernel.pack, base);
         part += fmt::format(" x{0}[u].x[k] = {1}[at];", k, base);
     }
     if (whole.empty()) return "";
-    std::string text = fmt::format("        if (j + {} <= limit) {{{} }}\n", kernel.pack, whole);
     // Elements past the end are the pack's first again: the body never sees a made-up value.
-    text += fmt::format(
-        "        else if (j < limit) {{\n"
-        "            #pragma unroll\n"
-        "            for (int k = 0; k < {}; ++k) {{ const long long at = j + k < limit ? j + k : "
-        "j;{} }}\n        }}\n",
-        kernel.pack, part);
-    return text;
+    return "    if (whole) {\n" + loop + whole + "    }\n    } else {\n" + loop +
+           fmt::format(
+               "        if (j >= limit) break;\n"
+               "        #pragma unroll\n"
+               "        for (int k = 0; k < {}; ++k) {{ const long long at = j + k < limit ? j + k "
+               ": j;{} }}\n    }}\n    }}\n",
+               kernel.pack, part);
 }
 
 std::string packed_body(const ElementwiseText& kernel) {
@@ -242,9 +242,10 @@ std::string packed_text(const ElementwiseText& kernel) {
     std::string loop =
         fmt::format("    #pragma unroll\n    for (int u = 0; u < {}; ++u) {{\n", kernel.unroll) +
         fmt::format(fmt::runtime(place), kernel.pack);
-    std::string loads = packed_loads(kernel);
-    if (!loads.empty()) text += loop + loads + "    }\n";
-    text += loop + "        if (j >= limit) break;\n";
+    text +=
+        fmt::format("    const bool whole = j0 + (long long)({} * blockDim.x + 1) * {} <= limit;\n",
+                    kernel.unroll - 1, kernel.pack);
+    text += packed_loads(kernel, loop) + loop + "        if (!whole && j >= limit) break;\n";
     std::string whole, part;
     for (size_t k = 0; k < kernel.operands.size(); ++k) {
         const KernelOperand& operand = kernel.operands[k];
@@ -257,7 +258,7 @@ std::string packed_text(const ElementwiseText& kernel) {
     }
     text += fmt::format(
         "        #pragma unroll\n        for (int k = 0; k < {0}; ++k) {{\n{1}        }}\n"
-        "        if (j + {0} <= limit) {{{2} }}\n"
+        "        if (whole || j + {0} <= limit) {{{2} }}\n"
         "        else for (int k = 0; k < {0}; ++k) if (j + k < limit) {{{3} }}\n    }}\n",
         kernel.pack, packed_body(kernel), whole, part);
     return text;
