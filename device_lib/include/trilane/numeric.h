@@ -7,6 +7,22 @@
 
 namespace trilane {
 
+#if defined(__CUDA_ARCH__) && !defined(__TRILANE_CPU__)
+// The GPU converts by itself, but every NaN to one: the sign and the payload are put back.
+TRILANE_FN unsigned short half_bits_from_float(float value) {
+    unsigned short half;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
+    unsigned int sign = ((unsigned int)__float_as_int(value) >> 16) & 0x8000u;
+    return value == value ? half : (unsigned short)(sign | 0x7e00u);
+}
+TRILANE_FN float float_from_half_bits(unsigned short half) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(half));
+    unsigned int bits = (((unsigned int)half & 0x8000u) << 16) | 0x7f800000u |
+                        (((unsigned int)half & 0x3ffu) << 13);
+    return value == value ? value : __int_as_float((int)bits);
+}
+#else
 TRILANE_FN unsigned short half_bits_from_float(float value) {
     unsigned int bits = (unsigned int)__float_as_int(value);
     unsigned int sign = (bits >> 16) & 0x8000u;
@@ -36,6 +52,7 @@ TRILANE_FN float float_from_half_bits(unsigned short half) {
     bits = magnitude >= 0x0f800000u ? (magnitude | 0x7f800000u) : bits;
     return __int_as_float((int)(bits | sign));
 }
+#endif
 
 struct float16 {
     unsigned short bits;
