@@ -71,6 +71,10 @@ class _FaceFinder(importlib.abc.MetaPathFinder):
                 except ModuleNotFoundError:
                     found = None
                 if found is None:
+                    if fullname.startswith("numba.cuda."):
+                        from trilane.numba._own_modules import end_search
+
+                        end_search(fullname)
                     return None
                 return importlib.machinery.ModuleSpec(
                     fullname,
@@ -118,14 +122,38 @@ class _GenuineNumba(ModuleType):
 
     def __getattr__(self, name: str) -> object:
         face = importlib.import_module(FACES["numba"])
-        if name in _LAZY_NAMES or isinstance(getattr(face, name, None), face.types.Type):
-            return getattr(face, name)
+        given = _lazy_types if name == "types" else face.__dict__.get(name)
+        if given is _lazy_types or isinstance(given, face.types.Type):
+            _lent.append((sys._getframe(1).f_globals, name, given))
+            return given
         _load_genuine(self)
         return getattr(self, name)
 
 
-# Of the genuine package's names those that the face gives alike; besides these, its types.
-_LAZY_NAMES = frozenset(["types", "void"])
+class _LazyTypes(ModuleType):
+    """`numba.types` before the genuine package is there."""
+
+    def __getattr__(self, name: str) -> object:
+        ours = importlib.import_module(FACES["numba"]).types.__dict__
+        if name in ours and not name.startswith("__"):
+            return ours[name]
+        _load_genuine(sys.modules["numba"])
+        return getattr(sys.modules["numba.types"], name)
+
+
+_lazy_types = _LazyTypes("numba.types")
+# Which globals got types of ours: numba's own compilers want the genuine ones, once it is there.
+_lent: list[tuple[dict[str, object], str, object]] = []
+
+
+def _exchange_lent(module: ModuleType) -> None:
+    for namespace, name, given in _lent:
+        if namespace is module.__dict__:
+            continue
+        for key, value in list(namespace.items()):
+            if value is given:
+                namespace[key] = getattr(module, name, given)
+    _lent.clear()
 
 
 class _GenuineFinder(importlib.abc.MetaPathFinder):
@@ -151,6 +179,7 @@ def _load_genuine(module: ModuleType) -> None:
         module.__class__ = _GenuineNumba  # the next use tells it again
         raise
     module.cuda = importlib.import_module("numba.cuda")
+    _exchange_lent(module)
 
 
 def become_numba() -> None:

@@ -136,6 +136,7 @@ class Array(Type):
         self, dtype: Type, ndim: int, layout: str, readonly: bool = False, name: str | None = None,
         aligned: bool = True, narrow: bool = False,
     ) -> None:  # fmt: skip
+        dtype = _own(dtype)
         if isinstance(dtype, Array):
             raise TypeError("Array dtype cannot be Array")
         if layout not in ("C", "F", "A"):
@@ -216,7 +217,7 @@ class UniTuple(BaseTuple):
     """`count` items of one type."""
 
     def __init__(self, dtype: Type, count: int) -> None:
-        self.dtype = dtype
+        self.dtype = dtype = _own(dtype)
         items = (dtype,) * count
         super().__init__(items, f"UniTuple({dtype}, {count})", _tuple_code(items))
 
@@ -228,13 +229,13 @@ class Tuple(BaseTuple):
     """Items of several types. With one type for all, a UniTuple is made."""
 
     def __new__(cls, types: Any) -> Any:
-        types = tuple(types)
+        types = tuple(map(_own, types))
         if types and all(t == types[0] for t in types):
             return UniTuple(types[0], len(types))
         return object.__new__(cls)
 
     def __init__(self, types: Any) -> None:
-        types = tuple(types)
+        types = tuple(map(_own, types))
         super().__init__(types, f"Tuple({', '.join(map(str, types))})", _tuple_code(types))
 
 
@@ -242,7 +243,7 @@ class NamedTuple(BaseTuple):
     """A named tuple of the class `cls`."""
 
     def __init__(self, types: Any, cls: Any) -> None:
-        types = tuple(types)
+        types = tuple(map(_own, types))
         self.instance_class = cls
         self.fields = tuple(cls._fields)
         name = getattr(cls, "__name__", str(cls))
@@ -255,7 +256,7 @@ class NamedUniTuple(NamedTuple):
     """A named tuple with items of one type."""
 
     def __init__(self, dtype: Type, count: int, cls: Any) -> None:
-        self.dtype = dtype
+        self.dtype = _own(dtype)
         super().__init__((dtype,) * count, cls)
 
 
@@ -291,7 +292,7 @@ class CPointer(Type):
     """An address of elements of `dtype`, passed as an integer."""
 
     def __init__(self, dtype: Type) -> None:
-        self.dtype = dtype
+        self.dtype = dtype = _own(dtype)
         super().__init__(f"{dtype}*", f"P({dtype.code})")
 
 

@@ -23,6 +23,7 @@ from trilane.numba.cuda.devicearray import (
     is_cuda_array,
     new_array,
 )  # fmt: skip
+from trilane.numba.genuine import numpy_dtype
 
 __all__ = [
     "as_cuda_array", "close", "cuda_error", "current_context", "default_stream", "defer_cleanup",
@@ -114,7 +115,7 @@ def _host_array(
     buffer: Any, address: int, shape: Any, dtype: Any, order: str, reach: Any = None
 ) -> Any:
     shape = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
-    dtype = np.dtype(dtype)
+    dtype = numpy_dtype(dtype)
     count = int(np.prod(shape, dtype=np.int64))
     if count == 0:
         return np.empty(shape, dtype, order=order)
@@ -130,7 +131,7 @@ def _host_array(
 
 
 def _nbytes(shape: Any, dtype: Any) -> int:
-    return int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+    return int(np.prod(shape, dtype=np.int64)) * numpy_dtype(dtype).itemsize
 
 
 def pinned_array(

@@ -19,6 +19,7 @@ from trilane._exchange import (
 )
 from trilane.numba.cuda.cudadrv.driver import core_stream
 from trilane.numba.cuda.cudadrv.error import translated
+from trilane.numba.genuine import numpy_dtype
 
 __all__ = [
     "DeviceNDArray", "as_cuda_array", "auto_device", "from_core", "is_cuda_array",
@@ -183,7 +184,7 @@ class DeviceNDArray(_array.ndarray):
     def view(self, dtype: Any = None) -> DeviceNDArray:
         """The same memory, of another dtype if given."""
         try:
-            return super().view(self.dtype if dtype is None else np.dtype(dtype))
+            return super().view(self.dtype if dtype is None else numpy_dtype(dtype))
         except _core.TrilaneError as error:
             raise ValueError(str(error)) from None
 
@@ -320,14 +321,14 @@ def new_array(
     with _on(stream), translated():
         if strides is not None:
             strides = (strides,) if isinstance(strides, int) else tuple(strides)
-            dtype = np.dtype(dtype)
+            dtype = numpy_dtype(dtype)
             spans = [(n - 1) * s for n, s in zip(shape, strides, strict=True)]
             if any(s < 0 for s in spans):
                 raise NotImplementedError("device_array: negative strides are not supported")
             nbytes = sum(spans) + dtype.itemsize if math.prod(shape) else 0
             made = _array.from_buffer(_core.Buffer.allocate(nbytes), 0, shape, dtype, strides)
         else:
-            made = _array.empty(shape, np.dtype(dtype), order)
+            made = _array.empty(shape, numpy_dtype(dtype), order)
     return from_core(made, stream)
 
 

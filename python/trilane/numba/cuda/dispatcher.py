@@ -215,6 +215,7 @@ class CUDADispatcher:
             return variant
 
     def _add_signature(self, given: Any) -> None:
+        given = own(given)
         args = _signature_args(given)
         if (
             isinstance(given, types.Signature)
@@ -256,9 +257,8 @@ class CUDADispatcher:
 
     def compile_device(self, args: Any, return_type: Any = None) -> Any:
         """CUDA C++ of a device function for argument types."""
-        return self.translate(tuple(a.code for a in args), return_type.code if return_type else "")[
-            0
-        ]
+        codes = tuple(a.code for a in _signature_args(args))
+        return self.translate(codes, own(return_type).code if return_type else "")[0]
 
     def specialize(self, *args: Any) -> CUDADispatcher:
         """A dispatcher for the types of `args` only."""
@@ -469,7 +469,7 @@ def _signature_args(given: Any) -> tuple[Any, ...]:
     if isinstance(given, types.Type):
         return (given,)
     if isinstance(given, (tuple, list)):
-        return tuple(types.from_dtype(t) for t in map(own, given))
+        return tuple(types.from_dtype(t) for t in given)
     raise TypeError(f"invalid signature: {given!r} ({type(given).__name__})")
 
 
