@@ -161,13 +161,13 @@ void LaneEmitter::emit_by_lane(Instruction& instruction) {
         operands.push_back(operand);
         numbers.push_back(operand.getOperandNo());
     }
-    Value* result =
-        for_each_lane(operands, instruction.getType(), [&](Value*, ArrayRef<Value*> own) {
-            Instruction* copy = instruction.clone();
-            for (size_t i = 0; i < own.size(); ++i) copy->setOperand(numbers[i], own[i]);
-            builder_.Insert(copy);
-            return copy;
-        });
+    Type* type = instruction.use_empty() ? builder_.getVoidTy() : instruction.getType();
+    Value* result = for_each_lane(operands, type, [&](Value*, ArrayRef<Value*> own) {
+        Instruction* copy = instruction.clone();
+        for (size_t i = 0; i < own.size(); ++i) copy->setOperand(numbers[i], own[i]);
+        builder_.Insert(copy);
+        return copy;
+    });
     if (result != nullptr) define(instruction, result);
 }
 

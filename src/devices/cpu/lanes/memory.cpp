@@ -74,11 +74,20 @@ void LaneEmitter::emit_load(LoadInst& load) {
     define(load, gather());
 }
 
+// What other memory the access cannot reach.
+static Instruction* with_scopes(Instruction* access, const Instruction& original) {
+    for (unsigned kind : {LLVMContext::MD_alias_scope, LLVMContext::MD_noalias})
+        access->setMetadata(kind, original.getMetadata(kind));
+    return access;
+}
+
 // Lanes side by side, in either direction.
 Value* LaneEmitter::load_row(LoadInst& load, Value* base, int64_t stride) {
     Type* type = widened(load.getType());
     Value* nothing = Constant::getNullValue(type);
-    if (stride > 0) return builder_.CreateMaskedLoad(type, base, load.getAlign(), mask_, nothing);
+    if (stride > 0)
+        return with_scopes(builder_.CreateMaskedLoad(type, base, load.getAlign(), mask_, nothing),
+                           load);
     base = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base,
                                        uint64_t(stride * int64_t(lanes_ - 1)));
     return reversed(
@@ -88,7 +97,7 @@ Value* LaneEmitter::load_row(LoadInst& load, Value* base, int64_t stride) {
 void LaneEmitter::store_row(StoreInst& store, Value* base, int64_t stride) {
     Value* lanes = vector(store.getValueOperand());
     if (stride > 0) {
-        builder_.CreateMaskedStore(lanes, base, store.getAlign(), mask_);
+        with_scopes(builder_.CreateMaskedStore(lanes, base, store.getAlign(), mask_), store);
         return;
     }
     base = builder_.CreateConstGEP1_64(builder_.getInt8Ty(), base,

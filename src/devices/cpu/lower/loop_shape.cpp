@@ -23,10 +23,20 @@ SmallVector<Value*, 8> load_arguments(IRBuilder<>& builder, Function& kernel, Va
     SmallVector<Value*, 8> arguments;
     const DataLayout& data = kernel.getParent()->getDataLayout();
     MDNode* invariant = MDNode::get(builder.getContext(), {});
+    // So that arguments are loaded before loops in which they may not be used.
+    auto set_readable = [&](LoadInst* pointer, uint64_t nbytes, Align align) {
+        auto number = [&](uint64_t value) {
+            return MDNode::get(builder.getContext(),
+                               ConstantAsMetadata::get(builder.getInt64(value)));
+        };
+        pointer->setMetadata(LLVMContext::MD_dereferenceable, number(nbytes));
+        pointer->setMetadata(LLVMContext::MD_align, number(align.value()));
+    };
     LoadInst* table = builder.CreateAlignedLoad(
         builder.getPtrTy(), context_field(builder, context, offsetof(BlockContext, arguments)),
         Align(8), "arguments");
     table->setMetadata(LLVMContext::MD_invariant_load, invariant);
+    if (!kernel.arg_empty()) set_readable(table, 8 * kernel.arg_size(), Align(8));
     for (Argument& argument : kernel.args()) {
         LoadInst* address = builder.CreateAlignedLoad(
             builder.getPtrTy(),
@@ -38,31 +48,23 @@ SmallVector<Value*, 8> load_arguments(IRBuilder<>& builder, Function& kernel, Va
             continue;
         }
         Type* type = argument.getType();
-        LoadInst* value = builder.CreateAlignedLoad(
-            type, address, type->isVectorTy() ? Align(1) : data.getABITypeAlign(type),
-            argument.getName());
+        const Align align = type->isVectorTy() ? Align(1) : data.getABITypeAlign(type);
+        set_readable(address, data.getTypeStoreSize(type), align);
+        LoadInst* value = builder.CreateAlignedLoad(type, address, align, argument.getName());
         value->setMetadata(LLVMContext::MD_invariant_load, invariant);
         arguments.push_back(value);
     }
     return arguments;
 }
 
-namespace {
-
-struct CountedLoop {
-    BasicBlock* header = nullptr;
-    BasicBlock* latch = nullptr;
-    BasicBlock* exit = nullptr;
-    PHINode* index = nullptr;
-};
-
-// header (to be filled) ... latch: do { } while (++index < limit), entered from `before`.
-CountedLoop make_loop(Function& function, BasicBlock* before, Value* limit, const Twine& name) {
+CountedLoop make_counted_loop(BasicBlock* before, Value* limit, const Twine& name) {
+    Function& function = *before->getParent();
     LLVMContext& context = function.getContext();
     CountedLoop loop;
     loop.header = BasicBlock::Create(context, name + ".header", &function);
     loop.latch = BasicBlock::Create(context, name + ".latch", &function);
     loop.exit = BasicBlock::Create(context, name + ".exit", &function);
+    BranchInst::Create(loop.header, before);
     IRBuilder<> builder(loop.header);
     loop.index = builder.CreatePHI(builder.getInt32Ty(), 2, name);
     loop.index->addIncoming(builder.getInt32(0), before);
@@ -72,8 +74,6 @@ CountedLoop make_loop(Function& function, BasicBlock* before, Value* limit, cons
     loop.index->addIncoming(next, loop.latch);
     return loop;
 }
-
-}  // namespace
 
 bool kernel_needs_thread(Function& function) {
     for (Instruction& instruction : instructions(function)) {
@@ -93,24 +93,14 @@ void store_thread(IRBuilder<>& builder, const BlockValues& values) {
     store->setMetadata(kThreadMark, MDNode::get(builder.getContext(), {}));
 }
 
-ThreadLoops make_row_loops(IRBuilder<>& builder, const BlockValues& values) {
-    BasicBlock* before = builder.GetInsertBlock();
-    Function& function = *before->getParent();
-    CountedLoop z = make_loop(function, before, values.block_dim[2], "z");
-    CountedLoop y = make_loop(function, z.header, values.block_dim[1], "y");
-    BranchInst::Create(z.header, before);
-    BranchInst::Create(y.header, z.header);
-    BranchInst::Create(z.latch, y.exit);
-    return {nullptr, y.index, z.index, y.header, y.latch, z.exit};
-}
-
 ThreadLoops make_thread_loops(IRBuilder<>& builder, const BlockValues& values) {
-    ThreadLoops rows = make_row_loops(builder, values);
-    CountedLoop x = make_loop(*rows.body->getParent(), rows.body, values.block_dim[0], "x");
-    BranchInst::Create(x.header, rows.body);
+    CountedLoop z = make_counted_loop(builder.GetInsertBlock(), values.block_dim[2], "z");
+    CountedLoop y = make_counted_loop(z.header, values.block_dim[1], "y");
+    CountedLoop x = make_counted_loop(y.header, values.block_dim[0], "x");
     BranchInst::Create(x.latch, x.header);
-    BranchInst::Create(rows.latch, x.exit);
-    return {x.index, rows.y, rows.z, x.header, x.latch, rows.exit};
+    BranchInst::Create(y.latch, x.exit);
+    BranchInst::Create(z.latch, y.exit);
+    return {x.index, y.index, z.index, x.header, z.exit};
 }
 
 uint32_t narrow_global_indices(Function& function, const BlockValues& values) {
@@ -151,6 +141,8 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
         context, AttrBuilder(context, kernel.getAttributes().getFnAttrs())));
     function->addFnAttr(Attribute::NoUnwind);
     function->addParamAttr(0, Attribute::NoAlias);
+    function->addDereferenceableParamAttr(0, sizeof(BlockContext));
+    function->addParamAttr(0, Attribute::getWithAlignment(context, Align(8)));
     BasicBlock* entry = BasicBlock::Create(context, "entry", function);
     IRBuilder<> builder(entry);
     BlockValues values = load_block_values(builder, function->getArg(0));

@@ -23,15 +23,22 @@ inline constexpr const char* kStridedMark = "trilane-strided";
 llvm::Function* build_loop_shape(llvm::Function& kernel, const SharedLayout& layout,
                                  const std::string& symbol, LoweredKernel& lowered);
 
-// Loops over all threads of a block, x innermost. `body` is x's header, which jumps on to `latch`;
-// the builder stood in a block without an end, which now leads into the loops.
+// for (index = 0; index < limit; ++index), at least once. `before` had no end and leads into
+// `header`; `header` and `exit` have no end yet; whoever goes on jumps to `latch`.
+struct CountedLoop {
+    llvm::BasicBlock *header = nullptr, *latch = nullptr, *exit = nullptr;
+    llvm::PHINode* index = nullptr;
+};
+CountedLoop make_counted_loop(llvm::BasicBlock* before, llvm::Value* limit,
+                              const llvm::Twine& name);
+
+// Loops over all threads of a block, x innermost. `body` is x's header, which jumps on; the builder
+// stood in a block without an end, which now leads into the loops.
 struct ThreadLoops {
     llvm::PHINode *x = nullptr, *y = nullptr, *z = nullptr;
-    llvm::BasicBlock *body = nullptr, *latch = nullptr, *exit = nullptr;  // no end of `exit` yet
+    llvm::BasicBlock *body = nullptr, *exit = nullptr;  // `exit` has no end yet
 };
 ThreadLoops make_thread_loops(llvm::IRBuilder<>& builder, const BlockValues& values);
-// The same without x: `body` is y's header and has no end yet.
-ThreadLoops make_row_loops(llvm::IRBuilder<>& builder, const BlockValues& values);
 // Some call in the function asks the runtime which thread runs.
 bool kernel_needs_thread(llvm::Function& function);
 // Tells the runtime which thread runs.

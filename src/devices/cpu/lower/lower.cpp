@@ -1,12 +1,14 @@
 // The lowering from the outside: stages in order.
 #include "devices/cpu/lower/lower.h"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <chrono>
@@ -96,6 +98,7 @@ class Lowering {
             optimizer_.forget(*kernel);
             optimizer_.simplify(*kernel);
         }
+        mark_shared_atomics(*kernel);
         SharedLayout layout = layout_shared(module_, kernel, outlined_);
         lowered.static_shared_bytes = layout.static_bytes;
         lowered.dynamic_shared_align = layout.dynamic_align;
@@ -212,6 +215,9 @@ class Lowering {
             lower_shared(*function, layout, nullptr);
         }
         drop_shared_variables(module_);
+        for (const LoweredKernel& kernel : result_.kernels)
+            if (kernel.shape == BlockShape::Loop)
+                lower_shared_atomics(*module_.getFunction(kernel.entry_symbol));
         list_globals();
         StripDebugInfo(module_);
         if (core::env_flag("TRILANE_DUMP_IR")) module_.print(errs(), nullptr);
@@ -219,6 +225,32 @@ class Lowering {
         raw_string_ostream stream(why);
         bool broken = verifyModule(module_, &stream);
         TRILANE_CHECK(!broken, "lowering gave invalid IR: {}", why);
+    }
+
+    // Atomic operations on shared arrays, while these can be told from other memory.
+    static void mark_shared_atomics(Function& kernel) {
+        constexpr unsigned kSharedSpace = 3;
+        for (Instruction& instruction : instructions(kernel)) {
+            if (!isa<AtomicRMWInst, AtomicCmpXchgInst>(instruction)) continue;
+            const auto* array =
+                dyn_cast<GlobalVariable>(getUnderlyingObject(instruction.getOperand(0)));
+            if (array != nullptr && array->getAddressSpace() == kSharedSpace)
+                instruction.setMetadata(kBlockMemoryMark, MDNode::get(kernel.getContext(), {}));
+        }
+    }
+
+    // One thread of the machine runs all threads of a block, and nobody else sees its shared
+    // memory. Last of all: before, they must look like what lanes cannot do at the same time.
+    static void lower_shared_atomics(Function& function) {
+        for (BasicBlock& block : function) {
+            for (Instruction& instruction : make_early_inc_range(block)) {
+                if (!instruction.hasMetadata(kBlockMemoryMark)) continue;
+                if (auto* update = dyn_cast<AtomicRMWInst>(&instruction))
+                    lowerAtomicRMWInst(update);
+                else if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
+                    lowerAtomicCmpXchgInst(exchange);
+            }
+        }
     }
 
     // Host code reads and writes these: nothing may be folded into the code, and no page is

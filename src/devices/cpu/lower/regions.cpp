@@ -14,6 +14,8 @@
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -74,6 +76,7 @@ class RegionBuilder {
         if (find_barriers()) {
             collect_common();
             place_arrays();
+            mark_other_accesses();
             find_carried();
             if (barriers_.size() < kMostRegions && size() < kMostInstructions) block = make_block();
         }
@@ -95,6 +98,9 @@ class RegionBuilder {
 
     // void thread(context, x, y, z, cells to read, cells to write, count of a barrier's predicate)
     void make_thread() {
+        for (Instruction& instruction : instructions(kernel_))
+            if (auto* call = dyn_cast<IntrinsicInst>(&instruction))
+                has_rows_ |= call->getIntrinsicID() == Intrinsic::nvvm_read_ptx_sreg_tid_y;
         Type* pointer = PointerType::get(context_, 0);
         Type* word = Type::getInt32Ty(context_);
         thread_ = Function::Create(
@@ -259,6 +265,25 @@ class RegionBuilder {
             builder.CreateMul(linear_, builder.getInt64(size), "", true, true));
     }
 
+    // Nothing else touches the arrays of what is carried over: loads of other memory stay valid.
+    void of_carried(Instruction& access) {
+        access.setMetadata(LLVMContext::MD_noalias, nullptr);
+        access.setMetadata(LLVMContext::MD_alias_scope, carried_scope_);
+    }
+
+    void mark_other_accesses() {
+        MDBuilder builder(context_);
+        MDNode* domain = builder.createAnonymousAliasScopeDomain("regions");
+        carried_scope_ =
+            MDNode::get(context_, {builder.createAnonymousAliasScope(domain, "carried")});
+        for (Instruction& instruction : instructions(thread_))
+            if (isa<LoadInst, StoreInst>(instruction))
+                instruction.setMetadata(
+                    LLVMContext::MD_noalias,
+                    MDNode::concatenate(instruction.getMetadata(LLVMContext::MD_noalias),
+                                        carried_scope_));
+    }
+
     // Private arrays live as long as the block: threads leave and come back.
     void place_arrays() {
         std::vector<AllocaInst*> arrays;
@@ -387,7 +412,9 @@ class RegionBuilder {
                 Value* value = builder.CreateLoad(carried.type, copy(carried.slot));
                 Type* type = in_memory(carried.type);
                 if (type != carried.type) value = builder.CreateZExt(value, type);
-                builder.CreateAlignedStore(value, address(carried, 5), data_.getABITypeAlign(type));
+                StoreInst* store = builder.CreateAlignedStore(value, address(carried, 5),
+                                                              data_.getABITypeAlign(type));
+                if (!carried.uniform) of_carried(*store);
             }
             if (barriers_[j].predicate != nullptr) {
                 Value* yes =
@@ -448,6 +475,8 @@ class RegionBuilder {
         function->addFnAttr(Attribute::NoUnwind);
         function->removeFnAttr(Attribute::Memory);
         function->addParamAttr(0, Attribute::NoAlias);
+        function->addDereferenceableParamAttr(0, sizeof(BlockContext));
+        function->addParamAttr(0, Attribute::getWithAlignment(context_, Align(8)));
         IRBuilder<> builder(BasicBlock::Create(context_, "entry", function));
         BlockValues values = load_block_values(builder, function->getArg(0));
         AllocaInst* cells[3];
@@ -514,31 +543,57 @@ class RegionBuilder {
             builder.SetInsertPoint(nest.exit);
             return false;
         }
+        make_vector_loops(builder, values, *full, *part, cells, calls);
+        return true;
+    }
+
+    // For blocks with rows y is innermost: what depends on x only is loaded once for a column of
+    // vectors.
+    void make_vector_loops(IRBuilder<>& builder, const BlockValues& values, Function& full,
+                           Function& part, AllocaInst* const* cells,
+                           std::vector<CallInst*>& calls) {
         Function* function = builder.GetInsertBlock()->getParent();
-        ThreadLoops rows = make_row_loops(builder, values);
         auto block = [&](const char* name) { return BasicBlock::Create(context_, name, function); };
         BasicBlock *head = block("vectors"), *whole = block("vector"), *rest = block("rest"),
                    *tail = block("tail");
-        BranchInst::Create(head, rows.body);
+        CountedLoop z = make_counted_loop(builder.GetInsertBlock(), values.block_dim[2], "z"), y;
+        BasicBlock *before = z.header, *after = z.latch;
+        if (!has_rows_) {
+            y = make_counted_loop(z.header, values.block_dim[1], "y");
+            BranchInst::Create(z.latch, y.exit);
+            before = y.header;
+            after = y.latch;
+        }
+        BranchInst::Create(head, before);
         builder.SetInsertPoint(head);
         PHINode* x = builder.CreatePHI(builder.getInt32Ty(), 2, "x");
-        x->addIncoming(builder.getInt32(0), rows.body);
+        x->addIncoming(builder.getInt32(0), before);
         Value* next = builder.CreateAdd(x, builder.getInt32(lanes_), "", true, true);
         builder.CreateCondBr(builder.CreateICmpULE(next, values.block_dim[0]), whole, rest);
-        SmallVector<Value*, 8> arguments{values.context, x,        rows.y,  rows.z,
-                                         cells[0],       cells[1], cells[2]};
-        builder.SetInsertPoint(whole);
-        calls.push_back(builder.CreateCall(full, arguments));
-        builder.CreateBr(head);
-        x->addIncoming(next, whole);
+        // Where the vectors at one x end.
+        auto vectors = [&](BasicBlock* from, Function& body, Value* active, BasicBlock* to) {
+            CountedLoop rows = y;
+            BasicBlock* place = from;
+            if (has_rows_) {
+                rows = make_counted_loop(from, values.block_dim[1], "y");
+                BranchInst::Create(to, rows.exit);
+                place = rows.header;
+                to = rows.latch;
+            }
+            builder.SetInsertPoint(place);
+            SmallVector<Value*, 8> arguments{values.context, x,        rows.index, z.index,
+                                             cells[0],       cells[1], cells[2]};
+            if (active != nullptr) arguments.push_back(active);
+            calls.push_back(builder.CreateCall(&body, arguments));
+            builder.CreateBr(to);
+            return has_rows_ ? rows.exit : place;
+        };
+        x->addIncoming(next, vectors(whole, full, nullptr, head));
         builder.SetInsertPoint(rest);
-        builder.CreateCondBr(builder.CreateICmpULT(x, values.block_dim[0]), tail, rows.latch);
+        builder.CreateCondBr(builder.CreateICmpULT(x, values.block_dim[0]), tail, after);
         builder.SetInsertPoint(tail);
-        arguments.push_back(builder.CreateSub(values.block_dim[0], x));
-        calls.push_back(builder.CreateCall(part, arguments));
-        builder.CreateBr(rows.latch);
-        builder.SetInsertPoint(rows.exit);
-        return true;
+        vectors(tail, part, builder.CreateSub(values.block_dim[0], x), after);
+        builder.SetInsertPoint(z.exit);
     }
 
     Value* field(IRBuilder<>& builder, Value* cells, uint64_t place) {
@@ -622,7 +677,9 @@ class RegionBuilder {
     std::vector<Function*> copies_;
     Value *row_ = nullptr, *scratch_ = nullptr, *linear_ = nullptr;
     CallInst* keep_ = nullptr;
+    bool has_rows_ = false;  // the kernel asks for threadIdx.y
     BasicBlock* common_ = nullptr;
+    MDNode* carried_scope_ = nullptr;
     std::vector<Barrier> barriers_;
     std::vector<Carried> carried_;
     SmallPtrSet<Value*, 32> uniform_;

@@ -237,6 +237,46 @@ TEST(Regions, AtomicsOnSharedMemory) {
 )"));
 }
 
+// Blocks with rows run columns of vectors: loads that depend on x only are done once for each.
+TEST(Regions, RowsOfThreads) {
+    expect_regions(R"(
+extern "C" __global__ void f(int* out, int each) {
+    __shared__ int a[1024], b[1024];
+    int x = threadIdx.x, y = threadIdx.y, nx = blockDim.x, ny = blockDim.y;
+    int t = x + nx * (y + ny * threadIdx.z), size = nx * ny * blockDim.z;
+    out += (blockIdx.x + 2 * blockIdx.y) * size;
+    int sum = blockIdx.x;
+    for (int round = 0; round < 3; ++round) {
+        a[t] = t * 5 + round;
+        b[t] = sum ^ t;
+        __syncthreads();
+        for (int k = 0; k < 4; ++k) sum += a[(y * nx + k) % size] * b[(k * nx + x) % size];
+        __syncthreads();
+        out[t] = sum;
+    }
+})");
+}
+
+TEST(Regions, AtomicsWithResults) {
+    expect_regions(kernel(R"(
+    __shared__ unsigned long long wide;
+    __shared__ int most[8], free[4], winners;
+    if (t < 8) s[t] = t * 300, most[t] = 0;
+    if (t < 4) free[t] = -1;
+    if (t == 0) wide = 1, winners = 0;
+    __syncthreads();
+    for (int i = t; i < 4; i += size) free[i] = -1;
+    for (int i = t; i < 8; i += size) s[i] = i * 300, most[i] = 0;
+    __syncthreads();
+    int seen = atomicAdd(&s[t & 7], 3) % 3 == 0;
+    atomicMax(&most[(t + 1) & 7], t % 50 * 20);
+    atomicAdd(&wide, (unsigned long long)t << 20);
+    if (atomicCAS(&free[t & 3], -1, t) == -1) atomicAdd(&winners, 1);
+    __syncthreads();
+    out[t] = seen + 2 * winners + s[t & 7] + most[t & 7] + (int)(wide >> 19);
+)"));
+}
+
 TEST(Regions, OtherShapesTakeTurns) {
     expect_coroutines(kernel(R"(
     out[t] = 3;

@@ -227,9 +227,14 @@ class Participant {
         context.arguments = launch_.arguments;
         context.launch = &launch_;
         context.run = nullptr;
-        if (kernel_.lowered.scratch_bytes > 0)
-            context.scratch = block.frames.reserve((launch_.block.count() + 63) / 64 * 64 *
-                                                   kernel_.lowered.scratch_bytes);
+        if (kernel_.lowered.scratch_bytes > 0) {
+            // Behind shared memory as caches see it: lines of both at the same offset in a page
+            // would push one another out.
+            const size_t gap = (shared + 63) / 64 * 64 % 4096;
+            const size_t threads = (launch_.block.count() + 63) / 64 * 64;
+            context.scratch =
+                block.frames.reserve(gap + threads * kernel_.lowered.scratch_bytes) + gap;
+        }
     }
 
     void place(BlockContext& context, uint64_t index) {
