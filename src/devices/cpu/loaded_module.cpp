@@ -30,6 +30,20 @@ std::string short_name(const std::string& symbol) {
     return name;
 }
 
+std::unique_ptr<LoadedKernel> turns_of(LoadedObject& object, const LoadedKernel& kernel) {
+    auto turns = std::make_unique<LoadedKernel>();
+    turns->lowered = kernel.lowered;
+    turns->lowered.shape = BlockShape::Coroutine;
+    turns->lowered.entry_symbol = turns->lowered.turns_symbol;
+    turns->lowered.turns_symbol.clear();
+    turns->entry = object.address(turns->lowered.entry_symbol);
+    TRILANE_CHECK(turns->entry != nullptr, "the object has no {}", turns->lowered.entry_symbol);
+    turns->code = kernel.code;
+    turns->readable_name = kernel.readable_name;
+    turns->source = kernel.source;
+    return turns;
+}
+
 }  // namespace
 
 std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
@@ -52,6 +66,8 @@ std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
         loaded.readable_name = short_name(kernel.description.name);
         loaded.source = module.get();
         loaded.lowered = std::move(kernel);
+        if (!loaded.lowered.turns_symbol.empty())
+            loaded.by_turns = turns_of(*module->object_, loaded);
     }
     module->globals_ = std::move(lowered.globals);
     module->lowered_names_.insert(image.lowered_names.begin(), image.lowered_names.end());

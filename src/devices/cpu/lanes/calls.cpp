@@ -198,7 +198,7 @@ void LaneEmitter::emit_call(CallBase& call) {
         call.getType()->isVoidTy())
         return;
     if (Function* callee = call.getCalledFunction()) {
-        if (suspend_of(*callee)) refuse(call, "a barrier or warp operation");
+        if (auto form = suspend_of(*callee)) return emit_warp_operation(call, *form);
     }
     if (plan_.shape(&call).is_uniform() && !call.getType()->isVoidTy()) return emit_scalar(call);
     if (intrinsic != nullptr && isTriviallyVectorizable(intrinsic->getIntrinsicID()) &&

@@ -105,6 +105,14 @@ class LaneEmitter {
         llvm::ArrayRef<llvm::Value*> operands, llvm::Type* result,
         const std::function<llvm::Value*(llvm::Value*, llvm::ArrayRef<llvm::Value*>)>& step);
 
+    // warp.cpp
+    void emit_warp_operation(llvm::CallBase& call, const SuspendForm& form);
+    llvm::Value* vote(llvm::CallBase& call, const SuspendForm& form);
+    llvm::Value* reduce(llvm::CallBase& call, const SuspendForm& form);
+    llvm::Value* shuffle(llvm::CallBase& call, const SuspendForm& form);
+    llvm::Value* pick(llvm::Value* lanes, llvm::Value* source);
+    llvm::Value* exchange(llvm::CallBase& call, const SuspendForm& form);
+
     llvm::Value* bits(llvm::Value* mask);  // as an integer of W bits
 
     llvm::Function& scalar_function_;

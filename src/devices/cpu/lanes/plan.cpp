@@ -9,11 +9,16 @@ namespace trilane::cpu {
 
 using namespace llvm;
 
-LanePlan::LanePlan(Function& function, const Argument& lane, ArrayRef<const Argument*> varying)
-    : function_(function), dominators_(function), post_dominators_(function), loops_(dominators_) {
+LanePlan::LanePlan(Function& function, const Argument& lane, LaneVector vector)
+    : function_(function),
+      vector_(std::move(vector)),
+      dominators_(function),
+      post_dominators_(function),
+      loops_(dominators_) {
+    vector_.zeros.resize(function.arg_size());
     order_blocks();
     find_equivalents();
-    for (const Argument* argument : varying) shapes_[argument] = LaneShape::varying();
+    for (const Argument* argument : vector_.varying) shapes_[argument] = LaneShape::varying();
     find_shapes(lane);
     plan_deferral();
 }
@@ -79,8 +84,7 @@ void LanePlan::find_equivalents() {
 }
 
 bool LanePlan::runs_all(const BasicBlock* block) const {
-    while (block != nullptr && block != order_.front()) block = equivalent(block);
-    return block != nullptr;
+    return first_with_same_lanes(block) == order_.front();
 }
 
 bool LanePlan::diverges(const BasicBlock* block) const {

@@ -21,13 +21,20 @@
 
 namespace trilane::cpu {
 
+// The vector that is planned for.
+struct LaneVector {
+    unsigned lanes = 0;                // 0: any number
+    bool full = false;                 // all lanes are there
+    std::vector<unsigned> zeros = {};  // argument i, or its lane 0, is a multiple of 2^zeros[i]
+    std::vector<const llvm::Argument*> varying = {};  // these differ as they like
+};
+
 class LanePlan {
   public:
-    // `lane` is the argument that counts with the lane; `varying` ones differ as they like; all
-    // others are uniform. The function has simplified loops in LCSSA form, each with one entry, no
-    // switch, and one return.
-    LanePlan(llvm::Function& function, const llvm::Argument& lane,
-             llvm::ArrayRef<const llvm::Argument*> varying = {});
+    // `lane` is the argument that counts with the lane; others are uniform unless `vector` says so.
+    // The function has simplified loops in LCSSA form, each with one entry, no switch, and one
+    // return.
+    LanePlan(llvm::Function& function, const llvm::Argument& lane, LaneVector vector);
 
     const std::vector<llvm::BasicBlock*>& order() const { return order_; }
     size_t index(const llvm::BasicBlock* block) const { return index_.lookup(block); }
@@ -53,6 +60,11 @@ class LanePlan {
     const llvm::LoopInfo& loops() const { return loops_; }
     // Every lane that enters the function is active in the block.
     bool runs_all(const llvm::BasicBlock* block) const;
+    // The earliest block known to run with exactly the same lanes.
+    const llvm::BasicBlock* first_with_same_lanes(const llvm::BasicBlock* block) const;
+    // Whoever the warp operation waits for comes to it together with the others, or never comes to
+    // one again.
+    bool comes_together(const llvm::CallBase& operation) const;
 
     // Lanes that have parted never come here one without the others.
     bool reached_together(const llvm::BasicBlock* block) const;
@@ -66,16 +78,25 @@ class LanePlan {
     LaneShape shape_of(const llvm::Instruction& instruction) const;
     LaneShape shape_of_phi(const llvm::PHINode& phi) const;
     LaneShape shape_of_call(const llvm::CallBase& call) const;
+    LaneShape shape_of_shuffle(const llvm::CallBase& call) const;
+    LaneShape shape_of_compare(const llvm::ICmpInst& compare) const;
+    bool is_aligned_row(LaneShape shape) const;
+    unsigned zeros_of(const llvm::Instruction& instruction) const;
     LaneShape shape_of_address(const llvm::GetElementPtrInst& address) const;
     LaneShape shape_of_cast(const llvm::CastInst& cast) const;
     LaneShape shape_of_binary(const llvm::BinaryOperator& operation) const;
     bool is_divergent_join(const llvm::BasicBlock* block) const;
     bool leaves_at_different_times(const llvm::Loop* loop) const;
     bool is_temporal(const llvm::PHINode& phi) const;
+    bool stands_before(const llvm::BasicBlock* other, const llvm::BasicBlock* block) const;
+    bool others_are_done(const llvm::BasicBlock* block) const;
+    bool reaches_operation(const llvm::BasicBlock* block) const;
+    bool names_lanes_of(const llvm::Value* mask, const llvm::BasicBlock* block) const;
     void plan_deferral();
     size_t pending_from(const llvm::BasicBlock* source, const llvm::BasicBlock* target) const;
 
     llvm::Function& function_;
+    LaneVector vector_;
     llvm::DominatorTree dominators_;
     llvm::PostDominatorTree post_dominators_;
     llvm::LoopInfo loops_;

@@ -2,6 +2,7 @@
 // stride, or anything.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace trilane::cpu {
@@ -12,12 +13,16 @@ struct LaneShape {
     // Lanes, read as signed or unsigned integers, are base + lane * stride with no wrap. Always so
     // for uniform values.
     bool exact_signed = false, exact_unsigned = false;
+    uint8_t zeros = 0;   // what lane 0 holds is a multiple of 2^zeros
     int64_t stride = 0;  // per lane; bytes for pointers
 
-    static LaneShape uniform() { return {Kind::Uniform, true, true, 0}; }
-    static LaneShape varying() { return {Kind::Varying, false, false, 0}; }
-    static LaneShape affine(int64_t stride, bool exact_signed, bool exact_unsigned) {
-        return {Kind::Affine, exact_signed, exact_unsigned, stride};
+    static LaneShape uniform(unsigned zeros = 0) {
+        return {Kind::Uniform, true, true, uint8_t(zeros), 0};
+    }
+    static LaneShape varying() { return {Kind::Varying, false, false, 0, 0}; }
+    static LaneShape affine(int64_t stride, bool exact_signed, bool exact_unsigned,
+                            unsigned zeros = 0) {
+        return {Kind::Affine, exact_signed, exact_unsigned, uint8_t(zeros), stride};
     }
     bool is_unknown() const { return kind == Kind::Unknown; }
     bool is_uniform() const { return kind == Kind::Uniform; }
@@ -35,6 +40,7 @@ inline LaneShape join(LaneShape a, LaneShape b) {
     if (a.kind != b.kind || a.stride != b.stride || a.is_varying()) return LaneShape::varying();
     a.exact_signed &= b.exact_signed;
     a.exact_unsigned &= b.exact_unsigned;
+    a.zeros = std::min(a.zeros, b.zeros);
     return a;
 }
 

@@ -11,20 +11,29 @@ namespace trilane::cpu {
 
 using namespace llvm;
 
+constexpr unsigned kWarp = 32;
+
 LaneShape LanePlan::shape(const Value* value) const {
     if (auto found = shapes_.find(value); found != shapes_.end()) return found->second;
+    if (auto* argument = dyn_cast<Argument>(value))
+        return LaneShape::uniform(vector_.zeros[argument->getArgNo()]);
+    if (auto* constant = dyn_cast<ConstantInt>(value))
+        return LaneShape::uniform(std::min(constant->getValue().countr_zero(), 63u));
     return isa<Instruction>(value) ? LaneShape{} : LaneShape::uniform();
 }
 
 void LanePlan::find_shapes(const Argument& lane) {
-    shapes_[&lane] = LaneShape::affine(1, true, true);
+    shapes_[&lane] = LaneShape::affine(1, true, true, vector_.zeros[lane.getArgNo()]);
     for (bool changed = true; changed;) {
         changed = false;
         for (BasicBlock* block : order_) {
             for (Instruction& instruction : *block) {
                 LaneShape& known = shapes_[&instruction];
                 // Down only: what once was found to differ stays so.
-                LaneShape found = join(shape_of(instruction), shapes_[&instruction]);
+                LaneShape found = shape_of(instruction);
+                if (found.has_base() && !isa<PHINode, SelectInst>(instruction))
+                    found.zeros = uint8_t(zeros_of(instruction));
+                found = join(found, shapes_[&instruction]);
                 if (found == known) continue;
                 shapes_[&instruction] = found;
                 changed = true;
@@ -71,6 +80,74 @@ bool any_unknown(const Instruction& instruction, const LanePlan& plan) {
 
 }  // namespace
 
+// base + lane, with base a multiple of the number of lanes.
+bool LanePlan::is_aligned_row(LaneShape shape) const {
+    return shape.is_affine() && shape.stride == 1 && vector_.lanes > 1 &&
+           isPowerOf2_32(vector_.lanes) && shape.zeros >= Log2_32(vector_.lanes);
+}
+
+// Of what lane 0 holds, the power of two that divides it.
+unsigned LanePlan::zeros_of(const Instruction& instruction) const {
+    if (!instruction.getType()->isIntegerTy()) return 0;
+    auto zeros = [&](unsigned i) -> unsigned {
+        LaneShape operand = shape(instruction.getOperand(i));
+        return operand.has_base() ? operand.zeros : 0;
+    };
+    switch (instruction.getOpcode()) {
+        case Instruction::Add:
+        case Instruction::Sub:
+        case Instruction::Or:
+        case Instruction::Xor:
+            return std::min(zeros(0), zeros(1));
+        case Instruction::And:
+            return std::max(zeros(0), zeros(1));
+        case Instruction::Mul:
+            return std::min(zeros(0) + zeros(1), 63u);
+        case Instruction::Shl: {
+            auto by = constant_of(instruction.getOperand(1));
+            return by && *by >= 0 && *by < 64 ? std::min(zeros(0) + unsigned(*by), 63u) : zeros(0);
+        }
+        case Instruction::ZExt:
+        case Instruction::SExt:
+        case Instruction::Trunc:
+        case Instruction::Freeze:
+            return zeros(0);
+        default:
+            return 0;
+    }
+}
+
+LaneShape LanePlan::shape_of_compare(const ICmpInst& compare) const {
+    LaneShape a = shape(compare.getOperand(0)), b = shape(compare.getOperand(1));
+    ICmpInst::Predicate predicate = compare.getPredicate();
+    const Value* limit = compare.getOperand(1);
+    if (b.is_affine()) {
+        std::swap(a, b);
+        predicate = ICmpInst::getSwappedPredicate(predicate);
+        limit = compare.getOperand(0);
+    }
+    bool wide = compare.getOperand(0)->getType()->getScalarSizeInBits() >= 8;
+    if (!wide || !is_aligned_row(a) || !b.is_uniform()) return LaneShape::varying();
+    // The limit lies between two rows.
+    switch (predicate) {
+        case ICmpInst::ICMP_ULT:
+        case ICmpInst::ICMP_UGE:
+        case ICmpInst::ICMP_SLT:
+        case ICmpInst::ICMP_SGE:
+            return b.zeros >= Log2_32(vector_.lanes) ? LaneShape::uniform() : LaneShape::varying();
+        case ICmpInst::ICMP_ULE:
+        case ICmpInst::ICMP_UGT:
+        case ICmpInst::ICMP_SLE:
+        case ICmpInst::ICMP_SGT: {
+            auto last = constant_of(limit);
+            return last && (uint64_t(*last) + 1) % vector_.lanes == 0 ? LaneShape::uniform()
+                                                                      : LaneShape::varying();
+        }
+        default:
+            return LaneShape::varying();
+    }
+}
+
 LaneShape LanePlan::shape_of_binary(const BinaryOperator& operation) const {
     LaneShape a = shape(operation.getOperand(0)), b = shape(operation.getOperand(1));
     if (!a.has_base() || !b.has_base()) return LaneShape::varying();
@@ -93,6 +170,20 @@ LaneShape LanePlan::shape_of_binary(const BinaryOperator& operation) const {
             if (auto by = constant_of(operation.getOperand(1)); by && *by >= 0 && *by < 62)
                 return scaled(a, int64_t{1} << *by, nsw, nuw);
             return LaneShape::varying();
+        case Instruction::LShr:
+        case Instruction::AShr: {
+            auto by = constant_of(operation.getOperand(1));
+            bool whole = by && *by >= 0 && *by < 32 && uint64_t{1} << *by >= vector_.lanes;
+            return whole && is_aligned_row(a) ? LaneShape::uniform() : LaneShape::varying();
+        }
+        case Instruction::And: {
+            auto mask = constant_of(operation.getOperand(1));
+            if (!mask || !is_aligned_row(a)) return LaneShape::varying();
+            uint64_t low = uint64_t(*mask) & (vector_.lanes - 1);
+            if (low == 0) return LaneShape::uniform();
+            return low == vector_.lanes - 1 ? LaneShape::affine(1, true, true)
+                                            : LaneShape::varying();
+        }
         default:
             return LaneShape::varying();
     }
@@ -172,24 +263,52 @@ LaneShape LanePlan::shape_of_phi(const PHINode& phi) const {
     return result;
 }
 
+// All lanes read the same one, which is there.
+LaneShape LanePlan::shape_of_shuffle(const CallBase& call) const {
+    SuspendForm form = *suspend_of(*call.getCalledFunction());
+    const Value* from = call.getArgOperand(unsigned(form.operand[0]));
+    auto clamp = constant_of(call.getArgOperand(unsigned(form.operand[1])));
+    auto first = constant_of(from);
+    bool there = vector_.full || (first && *first == 0);
+    bool fine = there && clamp && *clamp == 31 && form.result != SuspendForm::Result::None &&
+                form.result != SuspendForm::Result::ValueAndPredicate && shape(from).is_uniform() &&
+                shape(call.getArgOperand(unsigned(form.mask))).is_uniform() &&
+                runs_all(call.getParent());
+    return fine ? LaneShape::uniform() : LaneShape::varying();
+}
+
 LaneShape LanePlan::shape_of_call(const CallBase& call) const {
     const Function* callee = call.getCalledFunction();
     if (callee == nullptr) return LaneShape::varying();
     if (callee->isIntrinsic() && callee->doesNotAccessMemory() && all_uniform(call, *this))
         return LaneShape::uniform();
     if (auto form = suspend_of(*callee)) {
+        bool of_warp = static_cast<uint32_t>(form->kind) >= kFirstWarpSuspend;
+        if (of_warp && vector_.lanes != kWarp) return LaneShape::varying();
         switch (form->kind) {
             case Suspend::BarrierCount:
             case Suspend::BarrierAnd:
             case Suspend::BarrierOr:
                 return LaneShape::uniform();
+            case Suspend::ActiveMask:
+                return LaneShape::uniform();
             case Suspend::VoteAll:
             case Suspend::VoteAny:
             case Suspend::VoteUniform:
             case Suspend::Ballot:
+            case Suspend::ReduceAdd:
+            case Suspend::ReduceMin:
+            case Suspend::ReduceMax:
+            case Suspend::ReduceUMin:
+            case Suspend::ReduceUMax:
+            case Suspend::ReduceAnd:
+            case Suspend::ReduceOr:
+            case Suspend::ReduceXor:
                 return shape(call.getArgOperand(unsigned(form->mask))).is_uniform()
                            ? LaneShape::uniform()
                            : LaneShape::varying();
+            case Suspend::ShuffleIndex:
+                return shape_of_shuffle(call);
             default:
                 return LaneShape::varying();
         }
@@ -218,6 +337,7 @@ LaneShape LanePlan::shape_of(const Instruction& instruction) const {
     if (auto* address = dyn_cast<GetElementPtrInst>(&instruction))
         return shape_of_address(*address);
     if (auto* cast = dyn_cast<CastInst>(&instruction)) return shape_of_cast(*cast);
+    if (auto* compare = dyn_cast<ICmpInst>(&instruction)) return shape_of_compare(*compare);
     if (auto* operation = dyn_cast<BinaryOperator>(&instruction))
         return shape_of_binary(*operation);
     if (auto* choice = dyn_cast<SelectInst>(&instruction))

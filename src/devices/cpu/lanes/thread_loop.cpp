@@ -1,9 +1,11 @@
 // The x loop of the loop shape, W threads at a time.
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Support/KnownBits.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -150,14 +152,14 @@ void inline_call(CallInst& call) {
 }
 
 // for (x = 0; x + W <= limit; x += W) full(x); if (x < limit) part(x, limit - x);
+// Without `part` the limit is a multiple of W.
 void build_vector_loop(Function& function, CountedBody& parts, CallInst& call, Function& full,
-                       Function& part, unsigned lanes) {
+                       Function* part, unsigned lanes) {
     LLVMContext& context = function.getContext();
     auto block = [&](const char* name) {
         return BasicBlock::Create(context, name, &function, parts.exit);
     };
-    BasicBlock *head = block("vectors"), *whole = block("vector"), *rest = block("rest"),
-               *tail = block("tail");
+    BasicBlock *head = block("vectors"), *whole = block("vector"), *rest = block("rest");
     IRBuilder<> builder(head);
     PHINode* x = builder.CreatePHI(builder.getInt32Ty(), 2, "x");
     x->addIncoming(builder.getInt32(0), parts.preheader);
@@ -175,16 +177,26 @@ void build_vector_loop(Function& function, CountedBody& parts, CallInst& call, F
     builder.CreateBr(head);
     x->addIncoming(next, whole);
     builder.SetInsertPoint(rest);
-    builder.CreateCondBr(builder.CreateICmpULT(x, parts.limit), tail, parts.exit);
-    builder.SetInsertPoint(tail);
-    SmallVector<Value*, 8> some = arguments(x);
-    some.push_back(builder.CreateSub(parts.limit, x));
-    CallInst* last = builder.CreateCall(&part, some);
+    CallInst* last = nullptr;
+    if (part != nullptr) {
+        BasicBlock* tail = block("tail");
+        builder.CreateCondBr(builder.CreateICmpULT(x, parts.limit), tail, parts.exit);
+        builder.SetInsertPoint(tail);
+        SmallVector<Value*, 8> some = arguments(x);
+        some.push_back(builder.CreateSub(parts.limit, x));
+        last = builder.CreateCall(part, some);
+    }
     builder.CreateBr(parts.exit);
     parts.preheader->getTerminator()->replaceSuccessorWith(parts.header, head);
     call.eraseFromParent();
     inline_call(*all);
-    inline_call(*last);
+    if (last != nullptr) inline_call(*last);
+}
+
+// Of an argument of the body, the power of two that divides it.
+unsigned zeros_of(const Value* value, const DataLayout& data) {
+    if (!value->getType()->isIntegerTy()) return 0;
+    return std::min(computeKnownBits(value, data).countMinTrailingZeros(), 63u);
 }
 
 }  // namespace
@@ -210,20 +222,29 @@ bool vectorize_thread_loop(Function& function, Optimizer& optimizer, unsigned la
     while (lane < call->arg_size() && call->getArgOperand(lane) != parts.index) ++lane;
     std::string why;
     Function *full = nullptr, *part = nullptr;
+    const DataLayout& data = function.getParent()->getDataLayout();
+    bool always_full = isPowerOf2_32(lanes) && zeros_of(parts.limit, data) >= Log2_32(lanes);
+    bool done = false;
     if (lane < call->arg_size()) {
-        full = put_into_lanes(*scalar, lane, lanes, true, "lanes.full", why);
-        if (full != nullptr) part = put_into_lanes(*scalar, lane, lanes, false, "lanes.part", why);
+        LaneVector kind{lanes, true, {}, {}};
+        for (Value* argument : call->args())
+            kind.zeros.push_back(argument == parts.index
+                                     ? (isPowerOf2_32(lanes) ? Log2_32(lanes) : 0)
+                                     : zeros_of(argument, data));
+        full = put_into_lanes(*scalar, lane, kind, "lanes.full", why);
+        kind.full = false;
+        if (full != nullptr && !always_full)
+            part = put_into_lanes(*scalar, lane, kind, "lanes.part", why);
+        done = full != nullptr && (always_full || part != nullptr);
     } else {
         why = "all threads do the same";
     }
     if (core::env_flag("TRILANE_DUMP_LANES")) {
-        errs() << "in " << lanes << " lanes: " << (part != nullptr ? "yes" : why) << "\n"
-               << *scalar;
-        if (part != nullptr) errs() << *full;
+        errs() << "in " << lanes << " lanes: " << (done ? "yes" : why) << "\n" << *scalar;
+        if (done) errs() << *full;
     }
-    bool done = part != nullptr;
     if (done) {
-        build_vector_loop(function, parts, *call, *full, *part, lanes);
+        build_vector_loop(function, parts, *call, *full, part, lanes);
     } else {
         inline_call(*call);
     }

@@ -153,7 +153,9 @@ void LaneEmitter::emit_scalar(Instruction& instruction) {
     Instruction* copy = instruction.clone();
     for (Use& operand : copy->operands())
         if (isa<Instruction, Argument>(operand)) operand.set(scalar(operand));
-    if (plan_.shape(&instruction).is_affine()) copy->dropPoisonGeneratingFlags();
+    bool of_lane_0 = plan_.shape(&instruction).is_affine();
+    for (const Use& operand : instruction.operands()) of_lane_0 |= plan_.shape(operand).is_affine();
+    if (of_lane_0) copy->dropPoisonGeneratingFlags();
     builder_.Insert(copy, instruction.getName());
     define(instruction, copy);
 }

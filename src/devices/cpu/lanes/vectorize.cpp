@@ -56,12 +56,12 @@ bool is_irreducible(Function& function) {
     return containsIrreducibleCFG<BasicBlock*>(order, loops);
 }
 
-Function* put_into_lanes(Function& scalar, unsigned lane, unsigned lanes, bool full,
+Function* put_into_lanes(Function& scalar, unsigned lane, const LaneVector& kind,
                          const std::string& symbol, std::string& why) {
     Module& module = *scalar.getParent();
     LLVMContext& context = module.getContext();
     SmallVector<Type*, 8> types(scalar.getFunctionType()->params());
-    if (!full) types.push_back(Type::getInt32Ty(context));
+    if (!kind.full) types.push_back(Type::getInt32Ty(context));
     Function* vector = Function::Create(FunctionType::get(Type::getVoidTy(context), types, false),
                                         GlobalValue::InternalLinkage, symbol, module);
     vector->setAttributes(AttributeList().addFnAttributes(
@@ -74,8 +74,8 @@ Function* put_into_lanes(Function& scalar, unsigned lane, unsigned lanes, bool f
             if (instruction.getType()->isTokenTy() || isa<IndirectBrInst>(instruction))
                 throw NotInLanes{"an operation that stands alone"};
         if (is_irreducible(scalar)) throw NotInLanes{"a loop that is entered in its middle"};
-        LanePlan plan(scalar, *scalar.getArg(lane));
-        LaneEmitter(scalar, plan, *vector, lanes, full).run();
+        LanePlan plan(scalar, *scalar.getArg(lane), kind);
+        LaneEmitter(scalar, plan, *vector, kind.lanes, kind.full).run();
         return vector;
     } catch (const NotInLanes& reason) {
         why = reason.why;

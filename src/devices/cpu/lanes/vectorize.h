@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "devices/cpu/lanes/plan.h"
 #include "devices/cpu/lower/passes.h"
 
 namespace trilane::cpu {
@@ -23,7 +24,8 @@ bool is_irreducible(llvm::Function& function);
 // `lane` is the number of the i32 argument that counts with the lane. Makes
 // `symbol(arguments..., i32 active)`, or without the last argument if `full`: then all lanes are
 // active. Returns nullptr, with the reason in `why`, if the function cannot run in lanes.
-llvm::Function* put_into_lanes(llvm::Function& scalar, unsigned lane, unsigned lanes, bool full,
+// Warp operations need 32 lanes that are one warp.
+llvm::Function* put_into_lanes(llvm::Function& scalar, unsigned lane, const LaneVector& kind,
                                const std::string& symbol, std::string& why);
 
 // The x loop of a function in loop shape becomes a loop over vectors of `lanes` threads. False,

@@ -40,6 +40,15 @@ bool needs_coroutines(Function& kernel, Optimizer& optimizer) {
            !find_waiting_loops(kernel, optimizer).latches.empty();
 }
 
+bool waits_in_warps_only(Function& kernel, Optimizer& optimizer) {
+    bool only = all_of(suspending_calls(kernel), [](const CallBase* call) {
+        return static_cast<uint32_t>(suspend_of(*call->getCalledFunction())->kind) >=
+               kFirstWarpSuspend;
+    });
+    return only && volatile_shared_accesses(kernel).empty() &&
+           find_waiting_loops(kernel, optimizer).latches.empty();
+}
+
 Function* build_coroutine_body(Function& kernel, const SharedLayout& layout,
                                const std::string& symbol) {
     Module& module = *kernel.getParent();

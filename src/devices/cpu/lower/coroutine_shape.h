@@ -13,6 +13,8 @@
 namespace trilane::cpu {
 
 // Does the kernel have to be run this way?
+// Of the kernels that do: threads stand still at warp operations only.
+bool waits_in_warps_only(llvm::Function& kernel, Optimizer& optimizer);
 bool needs_coroutines(llvm::Function& kernel, Optimizer& optimizer);
 
 // Marks what must run in step, before shared arrays become offsets.

@@ -123,6 +123,7 @@ void kernel_fields(Archive& archive, LoweredKernel& kernel) {
                  [&](core::Parameter& parameter) { parameter_fields(archive, parameter); });
     archive.field(kernel.entry_symbol);
     archive.field(kernel.shape);
+    archive.field(kernel.turns_symbol);
     archive.field(kernel.waits_on_blocks);
     archive.field(kernel.grid_sync);
     archive.field(kernel.may_print);

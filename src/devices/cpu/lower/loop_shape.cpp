@@ -130,7 +130,7 @@ uint32_t narrow_global_indices(Function& function, const BlockValues& values) {
 }
 
 Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const std::string& symbol,
-                           LoweredKernel& lowered) {
+                           LoweredKernel& lowered, bool whole_warps) {
     Module& module = *kernel.getParent();
     LLVMContext& context = module.getContext();
     Function* function = Function::Create(
@@ -146,6 +146,7 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     BasicBlock* entry = BasicBlock::Create(context, "entry", function);
     IRBuilder<> builder(entry);
     BlockValues values = load_block_values(builder, function->getArg(0));
+    if (whole_warps) values.block_dim[0] = builder.CreateAnd(values.block_dim[0], ~uint64_t{31});
     SmallVector<Value*, 8> arguments = load_arguments(builder, kernel, values.context);
     ThreadLoops loops = make_thread_loops(builder, values);
     values.thread_idx[0] = loops.x;
@@ -162,7 +163,7 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     TRILANE_CHECK(result.isSuccess(), "{}: {}", symbol, result.getFailureReason());
     lower_registers(*function, &values);
     lower_shared(*function, layout, values.shared);
-    lowered.row_fold = find_row_fold(values, *loops.x);
+    lowered.row_fold = whole_warps ? RowFold::None : find_row_fold(values, *loops.x);
     lowered.narrow_axes = narrow_global_indices(*function, values);
     return function;
 }

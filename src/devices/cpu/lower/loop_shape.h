@@ -20,8 +20,10 @@ inline constexpr const char* kStridedMark = "trilane-strided";
 
 // Builds `void symbol(BlockContext*)` around `kernel`, which is inlined and may be dropped after.
 // Sets description-independent fields of `lowered` (narrow_axes).
+// `whole_warps`: the function holds only for blocks whose size along x is a multiple of 32.
 llvm::Function* build_loop_shape(llvm::Function& kernel, const SharedLayout& layout,
-                                 const std::string& symbol, LoweredKernel& lowered);
+                                 const std::string& symbol, LoweredKernel& lowered,
+                                 bool whole_warps = false);
 
 // for (index = 0; index < limit; ++index), at least once. `before` had no end and leads into
 // `header`; `header` and `exit` have no end yet; whoever goes on jumps to `latch`.

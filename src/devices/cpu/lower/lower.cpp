@@ -104,13 +104,19 @@ class Lowering {
         lowered.dynamic_shared_align = layout.dynamic_align;
         lowered.local_bytes = private_bytes(*kernel);
         lowered.shape = BlockShape::Loop;
-        bool shaped = needs_coroutines(*kernel, optimizer_)
-                          ? shape_as_regions(*kernel, layout, lowered)
-                          : shape_as_loop(*kernel, layout, lowered);
-        if (!shaped) {
-            lowered.shape = BlockShape::Coroutine;
-            shape_as_coroutines(*kernel, layout, lowered);
+        bool shaped = false;
+        if (!needs_coroutines(*kernel, optimizer_)) {
+            shaped = shape_as_loop(*kernel, layout, lowered);
+        } else if (waits_in_warps_only(*kernel, optimizer_)) {
+            shaped = shape_as_warps(*kernel, layout, lowered);
+            if (shaped) lowered.turns_symbol = lowered.entry_symbol + "_turns";
+        } else {
+            shaped = shape_as_regions(*kernel, layout, lowered);
         }
+        if (!shaped) lowered.shape = BlockShape::Coroutine;
+        if (!shaped || !lowered.turns_symbol.empty())
+            shape_as_coroutines(*kernel, layout, lowered,
+                                shaped ? lowered.turns_symbol : lowered.entry_symbol);
         kernel->replaceAllUsesWith(PoisonValue::get(kernel->getType()));
         optimizer_.forget(*kernel);
         kernel->eraseFromParent();
@@ -174,14 +180,42 @@ class Lowering {
         return true;
     }
 
+    // Warps one after the other, the 32 lanes of each at a time. False, with nothing left behind,
+    // if lanes may come to a warp operation apart from others that it waits for.
+    bool shape_as_warps(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
+        constexpr unsigned kWarp = 32;
+        if (chosen_lanes() <= 1 || front_.options.optimize == 0) return false;
+        Function* function = nullptr;
+        {
+            Stopwatch watch(times.shape_ns);
+            function = build_loop_shape(kernel, layout, lowered.entry_symbol, lowered, true);
+        }
+        Stopwatch watch(times.optimize_ns);
+        optimizer_.simplify(*function);
+        optimizer_.hoist(*function);
+        clamp_thread_loop(*function, optimizer_);
+        if (!vectorize_thread_loop(*function, optimizer_, kWarp)) {
+            optimizer_.forget(*function);
+            function->eraseFromParent();
+            lowered.narrow_axes = 0;
+            return false;
+        }
+        lowered.lanes = kWarp;
+        optimizer_.simplify(*function);
+        optimizer_.optimize(*function);
+        optimizer_.tidy(*function);
+        return true;
+    }
+
     unsigned chosen_lanes() const { return lanes_ > 0 ? unsigned(lanes_) : preferred_lanes(); }
 
-    void shape_as_coroutines(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
+    void shape_as_coroutines(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered,
+                             const std::string& symbol) {
         Function* function = nullptr;
         {
             Stopwatch watch(times.shape_ns);
             mark_volatile_shared(kernel);
-            function = build_coroutine_body(kernel, layout, lowered.entry_symbol);
+            function = build_coroutine_body(kernel, layout, symbol);
         }
         {
             Stopwatch watch(times.optimize_ns);

@@ -33,6 +33,9 @@ struct LoweredKernel {
     KernelDescription description;
     std::string entry_symbol;  // of the block function (Loop) or start function (Coroutine)
     BlockShape shape = BlockShape::Loop;
+    // Start function of the same kernel in coroutine shape, for blocks whose size along x is no
+    // multiple of 32: the other one runs whole warps. Empty: not needed.
+    std::string turns_symbol;
     bool waits_on_blocks = false;  // spins on memory: blocks must make progress side by side
     bool grid_sync = false;        // holds a barrier of the whole grid
     bool may_print = false;        // calls vprintf
@@ -42,7 +45,7 @@ struct LoweredKernel {
     uint32_t lanes = 1;  // threads that run at a time; known after lower(), images do not keep it
     size_t static_shared_bytes = 0;
     size_t dynamic_shared_align = 16;
-    size_t frame_bytes = 0;  // of one thread's coroutine
+    size_t frame_bytes = 0;  // of one thread's coroutine, in either case
     size_t local_bytes = 0;
     size_t scratch_bytes = 0;  // per thread, for what lives across barriers in loop shape
     std::vector<SuspendSite> sites;

@@ -188,7 +188,9 @@ class RegionBuilder {
         }
         if (barriers_.empty() || is_irreducible(*thread_)) return false;
         give_every_thread_values();
-        LanePlan plan(*thread_, *thread_->getArg(1), {thread_->getArg(2), thread_->getArg(3)});
+        LaneVector threads;
+        threads.varying = {thread_->getArg(2), thread_->getArg(3)};
+        LanePlan plan(*thread_, *thread_->getArg(1), threads);
         for (Barrier& barrier : barriers_)
             if (!plan.reached_together(barrier.call->getParent())) return false;
         for (Instruction& instruction : instructions(*thread_))
@@ -523,10 +525,14 @@ class RegionBuilder {
         prepare_for_lanes(region, optimizer_);
         std::string why;
         Function* part = nullptr;
-        Function* full = put_into_lanes(region, 1, lanes_, true, symbol_ + ".full", why);
+        LaneVector kind{lanes_, true, {}, {}};
+        kind.zeros.resize(region.arg_size());
+        if (isPowerOf2_32(lanes_)) kind.zeros[1] = Log2_32(lanes_);
+        Function* full = put_into_lanes(region, 1, kind, symbol_ + ".full", why);
+        kind.full = false;
         if (full != nullptr) {
             copies_.push_back(full);
-            part = put_into_lanes(region, 1, lanes_, false, symbol_ + ".part", why);
+            part = put_into_lanes(region, 1, kind, symbol_ + ".part", why);
             if (part != nullptr) copies_.push_back(part);
         }
         if (core::env_flag("TRILANE_DUMP_LANES")) {

@@ -75,6 +75,15 @@ struct alignas(64) ThreadState {
 };
 static_assert(sizeof(ThreadState) == 64);
 
+// What the lanes of a warp bring to an operation that goes through memory, and what they get.
+struct alignas(64) WarpExchange {
+    uint64_t value[32];
+    uint32_t mask[32];
+    uint32_t operand[2][32];
+    uint32_t result[32];
+    uint32_t predicate[32];
+};
+
 // Loop shape: runs every thread of the block. Coroutine shape: `start` makes the coroutine of one
 // thread in `frame` and runs it to its first stop.
 using BlockFunction = void (*)(BlockContext*);

@@ -485,6 +485,9 @@ bool may_be_long(const LaunchState& launch) {
 }
 
 void run_launch(LaunchState& launch) {
+    constexpr uint32_t kWarp = 32;
+    if (launch.kernel->by_turns != nullptr && launch.block.x % kWarp != 0)
+        launch.kernel = launch.kernel->by_turns.get();
     fold_rows(launch);
     launch.blocks = launch.grid.count();
     LaunchJob(launch).run();

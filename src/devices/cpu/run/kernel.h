@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -33,7 +34,9 @@ class KernelSource {
 // What a launch needs to know of a kernel; lives as long as the module.
 struct LoadedKernel {
     LoweredKernel lowered;
-    void* entry = nullptr;           // BlockFunction or StartFunction
+    void* entry = nullptr;  // BlockFunction or StartFunction
+    // The kernel in coroutine shape, if `entry` runs only blocks of whole warps along x.
+    std::unique_ptr<LoadedKernel> by_turns;
     CodeRange code;                  // of the module
     KernelSource* source = nullptr;  // the kernel's module, which outlives it
     std::string readable_name;       // demangled, for messages

@@ -32,6 +32,9 @@ void trilane_rt_parted();  // threads reached different barriers: ends the launc
 int trilane_rt_vprintf(const char* format, const void* values);
 void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
                            const char* function, uint64_t char_bytes);
+// A warp operation of the lanes `active`, those with the same mask among themselves. Needs no
+// running kernel.
+void trilane_rt_warp_exchange(uint32_t kind, uint32_t active, void* exchange);
 void* trilane_rt_malloc(uint64_t nbytes);
 void trilane_rt_free(void* address);
 // Queues a grid that starts when the running grid has ended. `shape`: grid, block.

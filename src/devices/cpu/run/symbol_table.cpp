@@ -100,6 +100,7 @@ const RuntimeSymbol kEntries[] = {
     {"__trl_rt_clock", address_of(trilane_rt_clock)},
     {"__trl_rt_trap", address_of(trilane_rt_trap)},
     {"__trl_rt_parted", address_of(trilane_rt_parted)},
+    {"__trl_rt_warp_exchange", address_of(trilane_rt_warp_exchange)},
     {"__trl_rt_launch", address_of(trilane_rt_launch)},
     {"__trl_rt_check_begin", address_of(trilane_rt_check_begin)},
     {"__trl_rt_check_size", address_of(trilane_rt_check_size)},

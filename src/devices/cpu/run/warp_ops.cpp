@@ -1,6 +1,8 @@
 // Warp operations on the states of the lanes.
+#include <array>
 #include <bit>
 
+#include "devices/cpu/run/runtime_symbols.h"
 #include "devices/cpu/run/scheduler.h"
 
 namespace trilane::cpu {
@@ -153,6 +155,30 @@ void run_warp_operation(Suspend kind, uint32_t members, ThreadState* first, size
             return;
         default:
             return reduce(kind, lanes);
+    }
+}
+
+extern "C" void trilane_rt_warp_exchange(uint32_t kind, uint32_t active, void* exchange) {
+    auto& lanes = *static_cast<WarpExchange*>(exchange);
+    std::array<ThreadState, 32> states;
+    for (uint32_t left = active; left != 0;) {
+        const uint32_t mask = lanes.mask[std::countr_zero(left)];
+        uint32_t group = 0;
+        for (uint32_t scan = left; scan != 0; scan &= scan - 1) {
+            auto lane = static_cast<uint32_t>(std::countr_zero(scan));
+            if (lanes.mask[lane] != mask) continue;
+            group |= 1u << lane;
+            states[lane].value = lanes.value[lane];
+            states[lane].operand[0] = lanes.operand[0][lane];
+            states[lane].operand[1] = lanes.operand[1][lane];
+        }
+        run_warp_operation(static_cast<Suspend>(kind), group, states.data(), sizeof(ThreadState));
+        for (uint32_t scan = group; scan != 0; scan &= scan - 1) {
+            auto lane = static_cast<uint32_t>(std::countr_zero(scan));
+            lanes.result[lane] = states[lane].result;
+            lanes.predicate[lane] = states[lane].predicate;
+        }
+        left &= ~group;
     }
 }
 
