@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import trilane
 from trilane import _core
+from trilane.testing.child import child_environment
 
 
 def test_errors_have_kind_detail_and_builtin_bases():
@@ -75,3 +79,43 @@ def test_scalars_arrive_as_they_are(c_type, value, dtype):
     module.function("put").launch(1, 1, (buffer, value))
     _core.copy_to_host(out, buffer)
     assert out[0] == dtype(value)
+
+
+_REGISTERED = """
+import numpy as np
+from trilane.pycuda import autoprimaryctx
+import trilane.pycuda.driver as cuda
+
+class Held:
+    def __init__(self, array):
+        self.registered = cuda.register_host_memory(array)
+
+host = cuda.aligned_empty((4096,), np.float64)
+memory, stream = cuda.mem_alloc_like(host), cuda.Stream()
+for _ in range(40):  # more than the interpreter's list of pending calls holds
+    cuda.memcpy_htod_async(memory, cuda.register_host_memory(host), stream)
+    stream.synchronize()
+held = Held(host)
+getattr(stream, "__trilane_stream__", stream).host_function(lambda held=held: None)
+del held
+stream.synchronize()
+cuda.register_host_memory(host).base.unregister()
+print("registered again")
+"""
+
+
+def test_what_a_stream_let_go_is_given_back_outside_of_the_drivers_callback():
+    """The driver refuses every call there: memory would stay registered when it is long gone."""
+    fakes = sorted(Path(__file__).parents[2].glob("build/*/src/devices/cuda/libfake_cuda.so"))
+    if not fakes:
+        pytest.skip("no fake driver: the C++ tests are not built here")
+    environment = child_environment(
+        TRILANE_DEVICE="cuda",
+        TRILANE_CUDA_LIBRARY=str(fakes[0]),
+        TRILANE_NVRTC=str(fakes[0].with_name("libfake_nvrtc.so")),
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", _REGISTERED], env=environment, capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "registered again", done.stderr
+    assert "unregister" not in done.stderr

@@ -7,6 +7,7 @@
 #include "bindings/arguments.h"
 #include "bindings/bindings.h"
 #include "bindings/host_view.h"
+#include "bindings/release_later.h"
 #include "core/error.h"
 #include "core/region.h"
 
@@ -27,14 +28,13 @@ size_t host_bytes(const HostView& view, std::optional<size_t> nbytes, const char
 // Keeps host memory until the stream has passed: nothing to do on devices that copy at once.
 void keep_until_done(const core::StreamPtr& stream, std::unique_ptr<HostView> view) {
     if (stream->context()->properties().type != core::DeviceType::Cuda) return;
+    release_now();
     std::shared_ptr<HostView> held = std::move(view);
     nb::gil_scoped_release unlocked;
+    // The driver calls this on a thread of its own, where registered memory could not be given
+    // back.
     stream->host_function([held = std::move(held)]() mutable {
-        nb::detail::cleanup_guard guard{};
-        if (guard)
-            held.reset();
-        else  // the interpreter is gone: its memory may not be touched any more
-            (void)new std::shared_ptr<HostView>(std::move(held));
+        release_later([held = std::move(held)]() mutable { held.reset(); });
     });
 }
 

@@ -5,6 +5,7 @@
 #include "bindings/arguments.h"
 #include "bindings/bindings.h"
 #include "bindings/host_view.h"
+#include "bindings/release_later.h"
 #include "core/error.h"
 #include "core/memory_pool.h"
 
@@ -183,6 +184,7 @@ void bind_registration(nb::module_& m) {
     m.def(
         "register_host",
         [](nb::object memory, unsigned flags, const core::ContextPtr& context) {
+            release_now();  // it may be registered still by a copy that is over
             return std::make_unique<HostRegistration>(memory, flags, context_or_current(context));
         },
         "memory"_a, "flags"_a = 0, "context"_a.none() = nb::none());

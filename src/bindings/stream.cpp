@@ -2,6 +2,7 @@
 #include <mutex>
 
 #include "bindings/bindings.h"
+#include "bindings/release_later.h"
 #include "core/error.h"
 
 namespace trilane::bindings {
@@ -13,8 +14,9 @@ using namespace nb::literals;
 class HostFunction {
   public:
     explicit HostFunction(nb::callable function) : function_(function.release().ptr()) {}
+    // On the device's thread: what the function holds may have memory to give back.
     ~HostFunction() {
-        if (nb::detail::cleanup_guard guard{}) Py_DECREF(function_);
+        release_later([function = function_] { Py_DECREF(function); });
     }
     HostFunction(const HostFunction&) = delete;
     HostFunction& operator=(const HostFunction&) = delete;

@@ -190,3 +190,6 @@ def test_registered_memory_is_copied_from_on_a_stream():
     cuda.memcpy_htod_async(memory, cuda.register_host_memory(host), stream)
     stream.synchronize()
     np.testing.assert_array_equal(cuda.from_device_like(memory, host), host)
+    # The registration ended with the copy: pages that stay registered when the array is gone would
+    # later take what is copied to new ones at their place.
+    cuda.register_host_memory(host).base.unregister()

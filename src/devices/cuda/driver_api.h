@@ -30,12 +30,13 @@ constexpr Result kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitiali
                  kEccUncorrectable = 214, kInvalidPtx = 218, kNvlinkUncorrectable = 220,
                  kUnsupportedPtxVersion = 222, kInvalidHandle = 400, kNotFound = 500,
                  kNotReady = 600, kIllegalAddress = 700, kLaunchOutOfResources = 701,
-                 kLaunchTimeout = 702, kContextIsDestroyed = 709, kAssert = 710,
-                 kAlreadyRegistered = 712, kNotRegistered = 713, kHardwareStackError = 714,
-                 kIllegalInstruction = 715, kMisalignedAddress = 716, kInvalidAddressSpace = 717,
-                 kInvalidPc = 718, kLaunchFailed = 719, kCooperativeLaunchTooLarge = 720,
-                 kSystemDriverMismatch = 803, kCompatNotSupported = 804, kNotSupported = 801,
-                 kStreamCaptureUnsupported = 900, kStreamCaptureImplicit = 906, kUnknown = 999;
+                 kNotPermitted = 800, kLaunchTimeout = 702, kContextIsDestroyed = 709,
+                 kAssert = 710, kAlreadyRegistered = 712, kNotRegistered = 713,
+                 kHardwareStackError = 714, kIllegalInstruction = 715, kMisalignedAddress = 716,
+                 kInvalidAddressSpace = 717, kInvalidPc = 718, kLaunchFailed = 719,
+                 kCooperativeLaunchTooLarge = 720, kSystemDriverMismatch = 803,
+                 kCompatNotSupported = 804, kNotSupported = 801, kStreamCaptureUnsupported = 900,
+                 kStreamCaptureImplicit = 906, kUnknown = 999;
 }  // namespace result
 
 constexpr unsigned kStreamNonBlocking = 1;

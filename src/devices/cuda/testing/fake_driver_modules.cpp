@@ -42,7 +42,9 @@ Result fake_host_function(StreamHandle stream, HostCallback function, void* user
         if (!known_stream(stream)) return r::kInvalidHandle;
         ++machine.host_functions;
     }
+    in_callback = true;
     function(user);
+    in_callback = false;
     return r::kSuccess;
 }
 Result fake_event_create(EventHandle* event, unsigned flags) {

@@ -44,6 +44,7 @@ inline std::set<void*> pools;
 inline uint64_t next_stream = 1;
 inline int sticky = 0;
 inline thread_local std::vector<ContextHandle> stack;
+inline thread_local bool in_callback = false;  // of the driver, where it takes no calls
 
 inline ContextHandle the_context(int device) {
     return reinterpret_cast<ContextHandle>(uintptr_t{0x1000} + static_cast<uintptr_t>(device));
@@ -52,6 +53,7 @@ inline ContextHandle the_context(int device) {
 // What this call answers before it does anything; 0 if it may go on.
 inline Result enter(bool needs_context = true) {
     ++machine.calls;
+    if (in_callback) return r::kNotPermitted;
     if (sticky != 0) return sticky;
     if (machine.fail_at > 0 && --machine.fail_at == 0) {
         machine.has_failed = true;
