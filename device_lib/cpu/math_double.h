@@ -38,15 +38,20 @@ TRILANE_MATH_1(rint)
 TRILANE_MATH_1(nearbyint)
 TRILANE_MATH_1(logb)
 TRILANE_MATH_2(atan2)
-TRILANE_MATH_2(pow)
 TRILANE_MATH_2(fmod)
 TRILANE_MATH_2(remainder)
-TRILANE_MATH_2(hypot)
 TRILANE_MATH_2(copysign)
 TRILANE_MATH_2(fdim)
 TRILANE_MATH_2(nextafter)
 #undef TRILANE_MATH_1
 #undef TRILANE_MATH_2
+// libm gives NaN for a signalling NaN where a quiet one does not matter; CUDA tells them not apart.
+TRILANE_HD double pow(double x, double y) {
+    return x == 1.0 || y == 0.0 ? 1.0 : __builtin_pow(x, y);
+}
+TRILANE_HD double hypot(double x, double y) {
+    return isinf(x) || isinf(y) ? __builtin_inf() : __builtin_hypot(x, y);
+}
 
 extern "C" {
 __host__ __device__ double trilane_libm_cbrt(double) __asm__("cbrt");

@@ -15,8 +15,10 @@ TRILANE_HD double trilane_times_pi(double r, double* rest) {
 }
 TRILANE_HD void sincospi(double x, double* s, double* c) {
     TRILANE_EXACT
-    double turns = __builtin_rint(2.0 * x);   // half turns and what is left: both exact
-    double r = __builtin_fma(-0.5, turns, x), e;
+    // x modulo 2, half turns and what is left: all exact
+    double a = __builtin_fma(-2.0, __builtin_rint(0.5 * x), x);
+    double turns = __builtin_rint(2.0 * a);
+    double r = __builtin_fma(-0.5, turns, a), e;
     double t = trilane_times_pi(r, &e);
     double sine = __builtin_sin(t), cosine = __builtin_cos(t);
     double sr = __builtin_fma(cosine, e, sine), cr = __builtin_fma(-sine, e, cosine);
@@ -81,6 +83,7 @@ TRILANE_HD_CALL double erfinv(double x) {
     TRILANE_EXACT
     double a = __builtin_fabs(x), y;
     if (!(a < 1.0)) return a == 1.0 ? __builtin_copysign(__builtin_inf(), x) : NAN;
+    if (a == 0.0) return x;
     if (a < 0x1p-28) return __builtin_fma(x, 0x1.c5bf891b4ef6bp-1, x * -0x1.618f13eb7ca89p-55);
     if (a <= 0.5) {
         double s = __builtin_sqrt(-__builtin_log1p(-a * a));
@@ -101,7 +104,7 @@ TRILANE_HD_CALL double erfcinv(double c) {
 }
 TRILANE_HD_CALL double normcdfinv(double p) {
     if (!(p >= 0.0 && p <= 1.0)) return NAN;
-    return -0x1.6a09e667f3bcdp+0 * erfcinv(2.0 * p);
+    return 0.0 - 0x1.6a09e667f3bcdp+0 * erfcinv(2.0 * p);   // +0 for 1/2
 }
 // erfc(-x / sqrt 2) / 2 with the argument in two doubles: far out, its rounding would be magnified.
 TRILANE_HD_CALL double normcdf(double x) {
