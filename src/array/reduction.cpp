@@ -43,13 +43,14 @@ struct ReductionRow {
 };
 
 #define TRILANE_NOT_NAN(other) "(is_nan(in0) ? A(" other ") : in0)"
-#define TRILANE_ARG(better)                                               \
-    "(b.at < 0 ? a : a.at < 0 ? b : (is_nan(a.value) || is_nan(b.value))" \
-    " ? (is_nan(a.value) && (!is_nan(b.value) || a.at < b.at) ? a : b)"   \
-    " : (" better " ? b : (a.value == b.value && b.at < a.at) ? b : a))"
-
-constexpr const char* kLowest = "ops::lowest_of<A>()";
-constexpr const char* kHighest = "ops::highest_of<A>()";
+// The better value, of equals the first; NaN is best. Without branches: lanes of a warp, and of the
+// cpu device's vectors, differ. Nothing yet is a value that loses to all, at -1, which as unsigned
+// is after all.
+#define TRILANE_ARG(better)                                            \
+    "((((" better                                                      \
+    ") & !is_nan(a.value)) | (is_nan(b.value) & !is_nan(a.value)) | "  \
+    "(((a.value == b.value) | (is_nan(a.value) & is_nan(b.value))) & " \
+    "((unsigned long long)b.at < (unsigned long long)a.at))) ? b : a)"
 
 const ReductionRow kRows[] = {
     {"sum", ResultRule::Sum, "A(0)", "in0", "a + b", "out0 = a", "add"},
@@ -65,13 +66,15 @@ const ReductionRow kRows[] = {
     {"nanmax", ResultRule::Same, nullptr, "in0", "ops::fmax(a, b)", "out0 = a", "fmax"},
     {"nanmin", ResultRule::Same, nullptr, "in0", "ops::fmin(a, b)", "out0 = a", "fmin"},
     {"count_not_nan", ResultRule::Index, "A(0)", "A(!is_nan(in0))", "a + b", "out0 = a", ""},
-    {"argmax", ResultRule::Index, "{I(0), -1}", "accumulator_t{in0, j}",
+    {"argmax", ResultRule::Index, "{worst(), -1}", "accumulator_t{in0, j}",
      TRILANE_ARG("b.value > a.value"), "out0 = a.at", "argmax", true},
-    {"argmin", ResultRule::Index, "{I(0), -1}", "accumulator_t{in0, j}",
+    {"argmin", ResultRule::Index, "{worst(), -1}", "accumulator_t{in0, j}",
      TRILANE_ARG("b.value < a.value"), "out0 = a.at", "argmin", true},
-    {"nanargmax", ResultRule::Index, "{I(0), -1}", "accumulator_t{in0, is_nan(in0) ? -1 : j}",
+    {"nanargmax", ResultRule::Index, "{worst(), -1}",
+     "(is_nan(in0) ? accumulator_t{worst(), -1} : accumulator_t{in0, j})",
      TRILANE_ARG("b.value > a.value"), "out0 = a.at", "nanargmax", true},
-    {"nanargmin", ResultRule::Index, "{I(0), -1}", "accumulator_t{in0, is_nan(in0) ? -1 : j}",
+    {"nanargmin", ResultRule::Index, "{worst(), -1}",
+     "(is_nan(in0) ? accumulator_t{worst(), -1} : accumulator_t{in0, j})",
      TRILANE_ARG("b.value < a.value"), "out0 = a.at", "nanargmin", true},
     {"bitwise_and", ResultRule::Integer, "A(-1)", "in0", "a & b", "out0 = a", ""},
     {"bitwise_or", ResultRule::Integer, "A(0)", "in0", "a | b", "out0 = a", ""},
@@ -178,6 +181,17 @@ constexpr const char* kHelpers =
     "template <typename T> __device__ __forceinline__ T squared_size(trilane::complex<T> z) "
     "{ return z.re * z.re + z.im * z.im; }\n";
 
+// Of type `name`, which is `dtype`: what every value but itself beats in a search for the highest
+// (`lowest`) or the lowest.
+std::string losing_value(const char* name, DType dtype, bool lowest) {
+    if (!is_float(dtype) && !is_complex(dtype))
+        return fmt::format("ops::{}_of<{}>()", lowest ? "lowest" : "highest", name);
+    const char* sign = lowest ? "-" : "";
+    if (is_float(dtype)) return fmt::format("{}inf_of<{}>()", sign, name);
+    return fmt::format("{0}({1}inf_of<{2}>(), {1}inf_of<{2}>())", name, sign,
+                       compute_type(real_dtype(dtype)));
+}
+
 void describe_row(const void* context, ReductionText& text) {
     const Description& d = *static_cast<const Description*>(context);
     const ReductionRow& row = *d.row;
@@ -187,7 +201,11 @@ void describe_row(const void* context, ReductionText& text) {
     text.preamble = fmt::format("typedef {} I;\ntypedef {} A;\ntypedef {} R;\n{}", element,
                                 accumulate, compute_type(real_dtype(d.accumulate)), kHelpers);
     if (row.arg) {
-        text.preamble += "struct arg_t { I value; long long at; };\n";
+        bool highest = std::string_view(row.name).find("argmin") != std::string_view::npos;
+        text.preamble += fmt::format(
+            "struct arg_t {{ I value; long long at; }};\n"
+            "__device__ __forceinline__ I worst() {{ return {}; }}\n",
+            losing_value("I", d.element, !highest));
         text.accumulator = "arg_t";
     } else {
         text.accumulator = "A";
@@ -202,17 +220,10 @@ void describe_row(const void* context, ReductionText& text) {
         // Extremes start from a value that every other one beats.
         std::string_view name = row.name;
         bool nan_start = name == "nanmax" || name == "nanmin";
-        bool whole = !is_float(d.accumulate) && !is_complex(d.accumulate);
         bool lowest = name == "max" || name == "nanmax";
-        if (whole)
-            text.identity = lowest ? kLowest : kHighest;
-        else if (nan_start)
-            text.identity = "A(nan_of<R>())";
-        else if (is_complex(d.accumulate))
-            text.identity =
-                lowest ? "A(-inf_of<R>(), -inf_of<R>())" : "A(inf_of<R>(), inf_of<R>())";
-        else
-            text.identity = lowest ? "-inf_of<A>()" : "inf_of<A>()";
+        bool whole = !is_float(d.accumulate) && !is_complex(d.accumulate);
+        text.identity =
+            nan_start && !whole ? "A(nan_of<R>())" : losing_value("A", d.accumulate, lowest);
     }
 }
 

@@ -47,9 +47,9 @@ namespace {
 constexpr int64_t kSegment = 32768;  // elements that one thread reduces at most, roughly
 constexpr int64_t kMaxSegments = 4096;
 constexpr int64_t kMinSegment = 1024;
-constexpr int64_t kTreeOutputs = 2048;
-constexpr int64_t kMaxLoop = 256;  // segments that one thread joins
-constexpr int kJoinThreads = 512;  // of the block that joins the segments of one output on a GPU
+constexpr int64_t kJoinWidth = 32;    // neighbouring outputs that a block joins at most
+constexpr int64_t kJoinBlocks = 256;  // blocks that it may be before it takes more of them
+constexpr int kJoinThreads = 512;     // of a block that joins segments on a GPU
 
 Access access_of(int64_t stride, const LoopOperand& operand) {
     if (!operand.array) return Access::Scalar;
@@ -278,33 +278,37 @@ std::string join_loop(const ReductionText& text) {
            "    accumulator_t total = " +
            text.identity +
            ";\n"
-           "    #pragma unroll 8\n"
            "    for (long long k = 0; k < segments; ++k) total = combine(total, part[k * kept + "
            "item]);\n";
 }
 
-// A block that joins the segments of one output, in a tree. Bytes, because an accumulator may have
-// a constructor.
+// A block that joins the segments of `width` (a power of two) neighbouring outputs, in a tree.
+// Bytes, because an accumulator may have a constructor.
 std::string join_tree(const ReductionText& text) {
     return fmt::format(
         "    __shared__ __align__(16) unsigned char bytes[{0} * sizeof(accumulator_t)];\n"
         "    accumulator_t* tree = (accumulator_t*)bytes;\n"
-        "    const long long item = blockIdx.x;\n"
-        "    const int thread = threadIdx.x;\n"
+        "    const int thread = threadIdx.x, step = {0} / (int)width;\n"
+        "    const long long item = blockIdx.x * width + thread % (int)width;\n"
         "    accumulator_t total = {1};\n"
-        "    #pragma unroll 4\n    for (long long k = thread; k < segments; k += {0})\n"
-        "        total = combine(total, part[k * kept + item]);\n"
+        "    if (item < kept) {{\n"
+        "        #pragma unroll 8\n"
+        "        for (long long k = thread / (int)width; k < segments; k += step)\n"
+        "            total = combine(total, part[k * kept + item]);\n"
+        "    }}\n"
         "    tree[thread] = total;\n"
-        "    for (int half = {0} / 2; half > 0; half /= 2) {{\n"
+        "    #pragma unroll 1\n"
+        "    for (int half = {0} / 2; half >= width; half /= 2) {{\n"
         "        __syncthreads();\n"
         "        if (thread < half) tree[thread] = combine(tree[thread], tree[thread + half]);\n"
         "    }}\n"
-        "    if (thread > 0) return;\n"
-        "    total = tree[0];\n",
+        "    if (thread >= width || item >= kept) return;\n"
+        "    total = tree[thread];\n",
         kJoinThreads, text.identity);
 }
 
-// The second kernel: joins the segments of each output, by a thread or (`tree`) by a block.
+// The second kernel: joins the segments of each output, by a thread or (`tree`) by threads of a
+// block.
 std::string join_text(const ReductionText& text, int rank, const char* out_type, bool tree) {
     std::string s = "#include \"trilane/array_ops.h\"\n";
     if (text.using_ops) s += "using namespace trilane;\n";
@@ -317,8 +321,8 @@ std::string join_text(const ReductionText& text, int rank, const char* out_type,
     s += fmt::format(
         "extern \"C\" __global__ void {}_join(const accumulator_t* __restrict__ part, "
         "char* __restrict__ out, const long long kept, const long long count, "
-        "const long long segments",
-        text.entry);
+        "const long long segments{}",
+        text.entry, tree ? ", const long long width" : "");
     for (int d = 0; d < rank; ++d)
         s += fmt::format(", const long long ke{0}, const long long ks{0}", d);
     s += ") {\n" + (tree ? join_tree(text) : join_loop(text));
@@ -453,10 +457,10 @@ ReductionText describe(const ReductionKernel& kernel, std::span<const LoopOperan
 void launch_join(const ReductionKernel& kernel, const ReductionPlan& plan,
                  std::span<const LoopOperand> inputs, const Array& part, const Array& out,
                  const core::ContextPtr& context) {
+    bool tree = plan.gpu;
     // Few outputs: a block each. Many: neighbouring threads read neighbouring partial results.
-    bool tree = plan.gpu && plan.segments > 32 &&
-                (plan.kept.count < kTreeOutputs || plan.segments > kMaxLoop) &&
-                plan.kept.count < (int64_t{1} << 31);
+    int64_t width = 1;
+    while (width < kJoinWidth && width * kJoinBlocks < plan.kept.count) width *= 2;
     KernelKey key;
     key.add(kernel.id);
     key.add(uint64_t(plan.kept.rank) | uint64_t(tree) << 16 | uint64_t(out.dtype()) << 32 |
@@ -470,12 +474,14 @@ void launch_join(const ReductionKernel& kernel, const ReductionPlan& plan,
     arguments.add(part);
     arguments.add(out);
     for (int64_t value : {plan.kept.count, plan.reduced.count, plan.segments}) arguments.add(value);
+    if (tree) arguments.add(width);
     for (int d = 0; d < plan.kept.rank; ++d) {
         arguments.add(plan.kept.shape[d]);
         arguments.add(plan.kept.strides[inputs.size()][d]);
     }
+    int64_t blocks = (plan.kept.count + width - 1) / width;
     if (tree)
-        launch_threads(function, plan.kept.count * kJoinThreads, kJoinThreads, arguments);
+        launch_threads(function, blocks * kJoinThreads, kJoinThreads, arguments);
     else
         launch_threads(function, plan.kept.count, 256, arguments);
 }

@@ -18,8 +18,8 @@ constexpr int kPackBytes = 16;
 constexpr int kMaxPack = 8;
 constexpr int kPerThread = 16;               // elements in flight of a team's thread
 constexpr int kRowsInFlight = 4;             // of a thread that steps down columns
-constexpr int64_t kTeamBlocks = 2048;        // blocks that one reduction is cut into
-constexpr int64_t kColumnThreads = 1 << 18;  // threads that columns are cut for
+constexpr int64_t kTeamBlocks = 4096;        // blocks that one reduction is cut into
+constexpr int64_t kColumnThreads = 1 << 19;  // threads that columns are cut for
 constexpr int64_t kMinRows = 32;             // of a thread's segment of columns
 
 int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
@@ -34,7 +34,6 @@ int choose_pack(std::span<const LoopOperand> inputs, const ReductionPlan& plan) 
     }
     if (widest == 0) return 1;
     int pack = std::clamp(kPackBytes / static_cast<int>(widest), 1, kMaxPack);
-    if (plan.walk == Walk::Columns) pack = std::min(pack, 4);
     int64_t bits = 0;
     for (size_t k = 0; k < inputs.size(); ++k) {
         if (plan.access[k] != Access::Unit) continue;
