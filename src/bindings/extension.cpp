@@ -176,6 +176,9 @@ NB_MODULE(_core, m) {
     trilane::core::set_wait_hooks(kWaitHooks);
     trilane::core::register_device_factory(trilane::cuda::cuda_factory(hooks()));
     trilane::core::register_device_factory(cpu_factory());
+    // Before NumPy is imported by what follows; see trilane/_early.py.
+    if (nb::cast<bool>(nb::module_::import_("trilane._early").attr("wanted")))
+        trilane::core::start_early();
     bind_errors(m);
     bind_device(m);
     bind_stream(m);

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "core/background.h"
 #include "core/env.h"
 #include "core/error.h"
 
@@ -184,6 +185,24 @@ std::vector<ContextPtr> live_contexts() {
         if (slot->context != nullptr) result.push_back(slot->context);
     }
     return result;
+}
+
+// Whether there is a choice of devices neither by number nor by kind, and the one is a GPU.
+static bool is_only_gpu() {
+    Registry& r = registry();
+    std::lock_guard lock(r.mutex);
+    probe(r);
+    return r.slots.size() == 1 && r.factories[r.slots[0]->factory].type == DeviceType::Cuda;
+}
+
+void start_early() {
+    run_in_background([] {
+        try {
+            if (is_only_gpu()) context_of(0);
+        } catch (...) {
+            // Told to the first who asks.
+        }
+    });
 }
 
 std::vector<DeviceTypeState> describe_device_types() {

@@ -31,6 +31,12 @@ int device_count();                       // never throws for want of a GPU
 ContextPtr context_of(int index);         // made on first use; InvalidArgument if out of range
 std::vector<ContextPtr> live_contexts();  // those made so far
 
+// Begins to make the context of the only GPU on a thread of its own and returns at once. Of several
+// GPUs only the driver is started, since it is not known which is used; the cpu device starts fast.
+// Whoever asks for a device meanwhile waits and is told what is wrong; the process's end waits,
+// too.
+void start_early();
+
 struct DeviceTypeState {
     DeviceType type;
     int count;

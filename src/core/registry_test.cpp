@@ -6,6 +6,7 @@
 #include <atomic>
 #include <thread>
 
+#include "core/background.h"
 #include "core/testing/expect_error.h"
 #include "core/testing/fake_device.h"
 
@@ -160,6 +161,51 @@ TEST_F(Registry, ADeviceThatCannotBeOpenedMayBeTriedAgain) {
                                                                   ordinal);
                              }});
     EXPECT_ERROR(context_of(0), DeviceError, "busy");
+    EXPECT_NE(context_of(0), nullptr);
+}
+
+TEST_F(Registry, AnEarlyStartMakesTheContextOfTheOnlyGpu) {
+    add(DeviceType::Cuda, 1);
+    add(DeviceType::Cpu, 1);
+    start_early();
+    const ContextPtr context = context_of(0);
+    finish_background();
+    EXPECT_EQ(created, 1);
+    ASSERT_EQ(live_contexts().size(), 1u);
+    EXPECT_EQ(live_contexts()[0], context);
+    EXPECT_FALSE(background_is_busy());
+}
+
+TEST_F(Registry, AnEarlyStartChoosesNoneOfSeveralGpusAndNoCpu) {
+    add(DeviceType::Cuda, 2);
+    start_early();
+    finish_background();
+    EXPECT_EQ(created, 0);
+    choose(nullptr);
+    add(DeviceType::Cuda, 0, "no GPU");
+    add(DeviceType::Cpu, 1);
+    start_early();
+    finish_background();
+    EXPECT_EQ(created, 0);
+}
+
+TEST_F(Registry, WhatIsWrongAtAnEarlyStartIsToldAtTheFirstUse) {
+    choose("nonsense");
+    start_early();
+    finish_background();
+    EXPECT_ERROR(device_count(), InvalidArgument, "nonsense");
+    choose(nullptr);
+    std::atomic<bool> broken = true;
+    register_device_factory({DeviceType::Cuda, [](int, std::string&) { return 1; },
+                             [&](int ordinal) {
+                                 if (broken) throw_error(ErrorKind::DeviceError, "still asleep");
+                                 return testing::make_fake_device(std::make_shared<FakeMachine>(),
+                                                                  ordinal, DeviceType::Cuda);
+                             }});
+    start_early();
+    finish_background();
+    EXPECT_ERROR(context_of(0), DeviceError, "still asleep");
+    broken = false;
     EXPECT_NE(context_of(0), nullptr);
 }
 

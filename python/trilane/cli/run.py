@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import argparse
 import atexit
 import os
-import runpy
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
-from trilane import aliases
+from trilane import _early, aliases
 
 __all__ = ["run_program"]
 
 
-def run_program(options: argparse.Namespace) -> int:
+def run_program(options: SimpleNamespace) -> int:
     """Run the program that the options name, as `python` would; returns its exit status.
 
     The aliases are installed for it and for its child processes.
@@ -40,6 +38,8 @@ def run_program(options: argparse.Namespace) -> int:
     elif options.module is not None:
         sys.argv = [options.module, *options.rest]
         sys.path.insert(0, os.getcwd())
+        import runpy
+
         runpy.run_module(options.module, run_name="__main__", alter_sys=True)
     else:
         script = Path(options.rest[0])
@@ -48,10 +48,16 @@ def run_program(options: argparse.Namespace) -> int:
             return 2
         sys.argv = list(options.rest)
         if script.is_dir() or script.suffix in (".zip", ".pyz"):
+            import runpy
+
             runpy.run_path(str(script), run_name="__main__")
         else:
-            sys.path.insert(0, str(script.resolve().parent))
-            status = _run_as_main(script.read_bytes(), str(script))
+            folder = str(script.resolve().parent)
+            sys.path.insert(0, folder)
+            source = script.read_bytes()
+            if options.command == "run" and _early.is_harmless(source, folder):
+                _early.open_extension()
+            status = _run_as_main(source, str(script))
             if status:
                 return status
     return _check_status() if options.command == "check" else 0

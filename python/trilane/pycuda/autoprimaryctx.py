@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import atexit
 
-from . import driver
-from ._context import make_default_context
+from trilane import _early
+
+_early.open_extension()  # the device starts while what follows imports NumPy
+
+from . import driver  # noqa: E402
+from ._context import make_default_context  # noqa: E402
 
 
 def _retained(dev: driver.Device) -> driver.Context:
