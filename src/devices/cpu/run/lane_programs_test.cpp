@@ -1,5 +1,7 @@
 // Random kernels have the same results for every number of lanes as with one lane.
 #include <fmt/format.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -9,6 +11,8 @@
 
 #include "core/env.h"
 #include "core/testing/scoped_variable.h"
+#include "devices/cpu/compile/front_end.h"
+#include "devices/cpu/lower/lower.h"
 #include "devices/cpu/testing.h"
 #include "devices/cpu/testing/lane_buffers.h"
 #include "devices/cpu/testing/lane_generator.h"
@@ -223,6 +227,24 @@ TEST_P(LanePrograms, AgreeWithOneLane) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LanePrograms, ::testing::Range(0, kParts));
+
+// Without this the comparison could be of coroutines with coroutines.
+TEST(LaneGenerator, KernelsWithBarriersAreCutInLanes) {
+    int with_barriers = 0, in_regions = 0;
+    for (uint32_t seed = 1; seed <= 60; ++seed) {
+        std::string text = text_of(testing::generate_kernel(seed), "k");
+        if (text.find("__syncthreads") == std::string::npos ||
+            text.find("_sync(") != std::string::npos)
+            continue;
+        ++with_barriers;
+        core::Program program;
+        program.source = testing::common_text() + text;
+        for (const LoweredKernel& kernel : lower(run_front_end(program, false), 8).kernels)
+            in_regions += kernel.shape == BlockShape::Loop && kernel.lanes == 8;
+    }
+    EXPECT_GE(with_barriers, 10);
+    EXPECT_GE(in_regions * 2, with_barriers);
+}
 
 // A row of elements guessed in a block other than the one that computes its index: the base was not
 // kept there.

@@ -20,7 +20,12 @@ Features random_features(RandomSource& random) {
     f.waiting = random.chance(15);
     f.strided = random.chance(25);
     // Threads that have nothing to do with one another take other ways through the compiler.
-    if (random.chance(50)) f.shared = f.warp = f.waiting = f.strided = false;
+    if (random.chance(50)) {
+        f.shared = f.warp = f.waiting = f.strided = false;
+    } else if (random.chance(50)) {
+        f.shared = true;  // blocks that only meet at barriers, too
+        f.warp = f.waiting = false;
+    }
     return f;
 }
 

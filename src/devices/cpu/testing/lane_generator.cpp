@@ -216,6 +216,8 @@ class Generator {
         string test = cut_ ? "x < width && y < height" : "i < n";
         int kind = cut_ ? random_.below(2) : random_.below(4);
         int count = random_.below(6) + 3;
+        // Behind a guard of some threads barriers are not reached together.
+        if (has_.shared && !has_.warp && !cut_ && random_.chance(80)) kind = 2;
         if (kind == 1) {  // return
             body().push_back(line(format("if (!({})) return;\n", test), true));
             if (has_.warp) body().push_back(line("m = __ballot_sync(m, 1);\n", true));
