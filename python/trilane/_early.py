@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from pathlib import Path
 
 __all__ = ["is_harmless", "open_extension", "wanted"]
 
@@ -84,7 +83,8 @@ def is_harmless(source: str | bytes, folder: str) -> bool:
             modules.add(names[0].partition(".")[0])
     if not modules <= _QUIET or not modules & _FACES:
         return False
-    return not any(Path(folder, name).exists() for m in modules for name in (m, m + ".py"))
+    beside = (os.path.join(folder, name) for m in modules for name in (m, m + ".py"))
+    return not any(map(os.path.exists, beside))
 
 
 def open_extension() -> None:

@@ -9,17 +9,15 @@ Where a genuine `numba` is installed it stays, and only `numba.cuda` is replaced
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import sys
-from pathlib import Path
 from types import CodeType, ModuleType
 
 __all__ = ["ALIAS_DIRECTORY", "FACES", "become_face", "become_numba", "install"]
 
-ALIAS_DIRECTORY = str(Path(__file__).resolve().parent / "_aliases")
+ALIAS_DIRECTORY = os.path.join(os.path.dirname(os.path.realpath(__file__)), "_aliases")
 
 # Alias -> face. Submodules follow: "cupy.cuda" -> "trilane.cupy.cuda".
 FACES = {
@@ -30,7 +28,7 @@ FACES = {
 }
 
 
-class _FaceLoader(importlib.abc.Loader):
+class _FaceLoader:
     """Gives the face's own module object under the alias's name."""
 
     def __init__(self, face_name: str) -> None:
@@ -51,12 +49,10 @@ class _FaceLoader(importlib.abc.Loader):
         """The face's code, for `python -m`."""
         spec = importlib.util.find_spec(self.face_name)
         loader = spec.loader if spec is not None else None
-        if not isinstance(loader, importlib.abc.InspectLoader):
-            return None
-        return loader.get_code(self.face_name)
+        return loader.get_code(self.face_name) if hasattr(loader, "get_code") else None
 
 
-class _FaceFinder(importlib.abc.MetaPathFinder):
+class _FaceFinder:
     """Resolves every submodule of an alias to the face's submodule of the same name."""
 
     def __init__(self) -> None:
@@ -101,7 +97,7 @@ def install() -> None:
     parts = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     if ALIAS_DIRECTORY not in parts:
         # A Trilane found through PYTHONPATH or the working directory must be found by children too.
-        package_root = str(Path(__file__).resolve().parent.parent)
+        package_root = os.path.dirname(os.path.dirname(ALIAS_DIRECTORY))
         extra = [] if package_root in parts else [package_root]
         os.environ["PYTHONPATH"] = os.pathsep.join([ALIAS_DIRECTORY, *parts, *extra])
 
@@ -156,7 +152,7 @@ def _exchange_lent(module: ModuleType) -> None:
     _lent.clear()
 
 
-class _GenuineFinder(importlib.abc.MetaPathFinder):
+class _GenuineFinder:
     """Executes the genuine numba before one of its submodules is imported."""
 
     def __init__(self, module: ModuleType) -> None:

@@ -103,3 +103,20 @@ def test_only_a_gpu_is_started_and_only_where_it_was_asked_for(tmp_path, device_
     assert early.stdout == f"{device_kind == 'cuda'}\n", early.stderr
     off = run(tmp_path, text.format(wanted), TRILANE_EARLY="0")
     assert off.stdout == "False\n", off.stderr
+
+
+@pytest.mark.parametrize("face", ["cupy", "numba", "pycuda"])
+def test_running_a_program_imports_little(face, tmp_path):
+    text = f"import {face}.cuda" if face == "numba" else f"import {face}"
+    text += "; import pycuda.driver, pycuda.compiler" if face == "pycuda" else ""
+    text += "\nimport sys\nprint(*sorted(sys.modules))"
+    start = "import numpy, sys; before = set(sys.modules)\nfrom trilane.cli import main\n"
+    start += f"main(['run', {str(tmp_path / 'program.py')!r}])\nprint(*before)"
+    (tmp_path / "program.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-c", start], env=child_environment(), capture_output=True, text=True
+    )
+    after, before = (set(line.split()) for line in done.stdout.splitlines())
+    heavy = {"argparse", "pathlib", "rich", "typer", "tempfile", "inspect", "importlib.metadata"}
+    assert after > before, done.stderr
+    assert not (after - before) & heavy

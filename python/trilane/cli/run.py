@@ -6,7 +6,6 @@ import atexit
 import os
 import sys
 import time
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 from trilane import _early, aliases
@@ -42,22 +41,23 @@ def run_program(options: SimpleNamespace) -> int:
 
         runpy.run_module(options.module, run_name="__main__", alter_sys=True)
     else:
-        script = Path(options.rest[0])
-        if not script.exists():
+        script = options.rest[0]
+        if not os.path.exists(script):
             print(f"trilane {options.command}: no such file: {script}", file=sys.stderr)
             return 2
         sys.argv = list(options.rest)
-        if script.is_dir() or script.suffix in (".zip", ".pyz"):
+        if os.path.isdir(script) or script.endswith((".zip", ".pyz")):
             import runpy
 
-            runpy.run_path(str(script), run_name="__main__")
+            runpy.run_path(script, run_name="__main__")
         else:
-            folder = str(script.resolve().parent)
+            folder = os.path.dirname(os.path.realpath(script))
             sys.path.insert(0, folder)
-            source = script.read_bytes()
+            with open(script, "rb") as file:
+                source = file.read()
             if options.command == "run" and _early.is_harmless(source, folder):
                 _early.open_extension()
-            status = _run_as_main(source, str(script))
+            status = _run_as_main(source, script)
             if status:
                 return status
     return _check_status() if options.command == "check" else 0

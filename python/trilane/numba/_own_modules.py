@@ -7,7 +7,6 @@ that we do not have ends the search here: asking on would never come back.
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import sys
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 _PREFIX = __name__.rpartition(".")[0] + "."
 
 
-class _OwnModules(importlib.abc.MetaPathFinder):
+class _OwnModules:
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if not fullname.startswith(_PREFIX):
             return None

@@ -356,11 +356,12 @@ def make_default_context(ctx_maker: Any = None) -> Context:
     if _core.device_count() == 0:
         raise builtins.RuntimeError("No CUDA enabled device found. Please check your installation.")
     chosen = os.environ.get("CUDA_DEVICE", "").strip()
-    from pathlib import Path
-
-    file = Path.home() / ".cuda_device"
-    if not chosen and file.is_file():
-        chosen = file.read_text().strip()
+    if not chosen:
+        try:
+            with open(os.path.expanduser("~/.cuda_device"), encoding="utf-8") as file:
+                chosen = file.read().strip()
+        except OSError:
+            pass  # there is none, as nearly always
     try:
         number = int(chosen or 0)
     except ValueError:

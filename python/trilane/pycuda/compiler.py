@@ -7,7 +7,6 @@ Trilane's cache, whatever `cache_dir` says.
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -100,6 +99,7 @@ def _refused(options: Sequence[str], error: Any) -> Exception:
 
 
 def _keep(source: str, image: bytes | None) -> None:
+    import tempfile
     from pathlib import Path
 
     directory = Path(tempfile.mkdtemp(prefix="trilane-"))
