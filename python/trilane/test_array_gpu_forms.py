@@ -171,3 +171,14 @@ def test_transposed_copies(shape, dtype):
     want = square.get().T.copy()
     square[...] = square.T
     np.testing.assert_array_equal(square.get(), want)
+
+
+@pytest.mark.parametrize("dtype", ["?", "f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize("shape", [(1,), (70003,), (30, 40, 50)])
+def test_elements_where_a_mask_is_true(shape, dtype):
+    host = make(shape, dtype)
+    mask = np.random.default_rng(1).random(shape) > 0.4
+    x, m = ta.from_host(host), ta.from_host(mask)
+    for h, d in ((mask, m), (np.zeros_like(mask), m ^ m), (np.ones_like(mask), m | ~m)):
+        np.testing.assert_array_equal(x[d].get(), host[h])
+    np.testing.assert_array_equal(x.T[m.T].get(), host.T[mask.T])

@@ -378,13 +378,10 @@ Array index_read(const Array& a, std::span<const IndexItem> items) {
     Array view;
     if (basic_index(a, items, view)) return view;
     if (a.dtype() == DType::Void) return read_structured(a, items);
-    // a[mask] of the whole array: one index array over the flattened one.
+    // a[mask] of the whole array: no array of positions.
     if (items.size() == 1 && is_boolean(items[0]) && a.ndim() > 0 &&
-        items[0].array.shape() == a.shape()) {
-        Array flat = reshape(a, {a.size()}, 'C');
-        // Positions are within it: the mode that costs least.
-        return take(flat, flat_nonzero(items[0].array), 0, false, IndexMode::Clip);
-    }
+        items[0].array.shape() == a.shape())
+        return where_true(a, items[0].array);
     Selection s = select_elements(a, items);
     check_selection(s);
     return gather(s, IndexMode::Raise);

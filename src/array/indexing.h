@@ -42,6 +42,8 @@ void put_along_axis(const Array& a, const Array& indices, const UfuncInput& valu
 
 // Positions of the true elements of the flattened array, int64.
 Array flat_nonzero(const Array& a);
+// a[mask]: the elements, in C order, where the bool array of the same shape is true.
+Array where_true(const Array& a, const Array& mask);
 // One array per axis.
 std::vector<Array> nonzero(const Array& a);
 

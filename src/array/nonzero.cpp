@@ -1,4 +1,7 @@
-// Positions of true elements: counts per piece, a scan of the counts, then the positions.
+// Positions of true elements, or other values there: counts per piece, a scan of the counts, then
+// what is asked for.
+#include <bit>
+
 #include "array/arguments.h"
 #include "array/elementwise.h"
 #include "array/indexing.h"
@@ -109,26 +112,80 @@ extern "C" __global__ void trilane_scan_counts_gpu(long long* counts, const long
 }
 )";
 
-constexpr const char* kGpuPositions = R"(
-extern "C" __global__ void trilane_true_positions_gpu(const unsigned char* __restrict__ a,
-        const long long* __restrict__ counts, long long* __restrict__ out, const long long n,
-        const long long pieces) {
+// Places within the piece go through shared memory, so that neighbouring threads write neighbours.
+constexpr const char* kGpuWrite = R"(
+extern "C" __global__ void trilane_write_true_gpu(const unsigned char* __restrict__ a,
+        const long long* __restrict__ counts, V* __restrict__ out, const long long n,
+        const long long pieces, const V* __restrict__ values) {
     __shared__ int shared[256];
-    const long long at = (blockIdx.x * 256ll + threadIdx.x) * 16;
-    unsigned int bits = read_true(a, at, n);
+    __shared__ unsigned short places[4096];
+    unsigned int bits = read_true(a, (blockIdx.x * 256ll + threadIdx.x) * 16, n);
     const int count = __popc(bits);
-    long long* to = out + counts[blockIdx.x] + trilane::block_prefix(count, shared, sum()) - count;
-    for (; bits; bits &= bits - 1) *to++ = at + __ffs((int)bits) - 1;
+    int to = trilane::block_prefix(count, shared, sum()) - count;
+    const int total = shared[255];
+    for (; bits; bits &= bits - 1)
+        places[to++] = (unsigned short)(threadIdx.x * 16 + __ffs((int)bits) - 1);
+    __syncthreads();
+    V* const first = out + counts[blockIdx.x];
+    for (int i = threadIdx.x; i < total; i += 256) {
+        const long long at = blockIdx.x * 4096ll + places[i];
+        first[i] = VALUE(at);
+    }
 }
 )";
 
+// What the kernel above writes: positions (item size 0), or values of that size.
+std::string value_text(size_t itemsize) {
+    if (itemsize == 0) return "typedef long long V;\n#define VALUE(at) (at)\n";
+    const char* words[] = {"unsigned char", "unsigned short", "unsigned int", "unsigned long long"};
+    std::string type =
+        itemsize == 16 ? "trilane::pack<unsigned long long, 2>" : words[std::countr_zero(itemsize)];
+    return "typedef " + type + " V;\n#define VALUE(at) values[at]\n";
+}
+
+// `text` makes the text, where the kernel is not there yet.
+template <typename Text>
 core::Function& kernel_of(const core::ContextPtr& context, uint64_t step, const char* entry,
-                          const char* text) {
+                          Text text) {
     KernelKey key;
     key.add(kNonzeroId + step);
-    return find_kernel(context, key, [&] {
-        return KernelSource{entry, step >= 3 ? std::string(kGpuRead) + text : text};
-    });
+    return find_kernel(context, key, [&] { return KernelSource{entry, text()}; });
+}
+
+// Positions where the contiguous `truth` is true, or the `values` (flat, contiguous) there: how
+// many there are is read back. By blocks.
+Array write_true_gpu(const Array& truth, const Array* values, const core::StreamPtr& stream) {
+    const core::ContextPtr& context = stream->context();
+    int64_t n = truth.size(), pieces = (n + kGpuPiece - 1) / kGpuPiece;
+    Array counts = Array::empty({pieces + 1}, DType::Int64);
+    KernelArguments count, scan, write;
+    count.add(truth);
+    count.add(counts);
+    count.add(n);
+    count.add(pieces);
+    launch_threads(kernel_of(context, 3, "trilane_count_true_gpu",
+                             [] { return std::string(kGpuRead) + kGpuCount; }),
+                   pieces * kGpuThreads, kGpuThreads, count);
+    scan.add(counts);
+    scan.add(pieces);
+    launch_threads(kernel_of(context, 4, "trilane_scan_counts_gpu",
+                             [] { return std::string(kGpuRead) + kGpuScan; }),
+                   kGpuThreads, kGpuThreads, scan);
+    int64_t total = 0;
+    core::copy_to_host(&total, *counts.buffer(), static_cast<size_t>(pieces) * 8, 8, stream, true);
+    Array result = Array::empty({total}, values ? values->dtype() : DType::Int64);
+    if (total == 0) return result;
+    size_t itemsize = values ? values->itemsize() : 0;
+    write.add(truth);
+    write.add(counts);
+    write.add(result);
+    write.add(n);
+    write.add(pieces);
+    write.add(values ? *values : truth);
+    launch_threads(kernel_of(context, 5 + itemsize, "trilane_write_true_gpu",
+                             [&] { return kGpuRead + value_text(itemsize) + kGpuWrite; }),
+                   pieces * kGpuThreads, kGpuThreads, write);
+    return result;
 }
 
 }  // namespace
@@ -139,30 +196,21 @@ Array flat_nonzero(const Array& a) {
     if (n == 0) return Array::empty({0}, DType::Int64);
     core::StreamPtr stream = core::current_stream();
     const core::ContextPtr& context = require_here(stream, truth);
-    bool gpu = gpu_forms(*context);
-    int64_t pieces = gpu ? (n + kGpuPiece - 1) / kGpuPiece : (n + kPiece - 1) / kPiece;
-    int64_t threads = gpu ? pieces * kGpuThreads : pieces;
-    int64_t block = gpu ? kGpuThreads : pieces > 128 ? 8 : 1;
-    auto kernel = [&](uint64_t step, const char* entry, const char* text) -> core::Function& {
-        return kernel_of(context, step, entry, text);
-    };
+    if (gpu_forms(*context)) return write_true_gpu(truth, nullptr, stream);
+    int64_t pieces = (n + kPiece - 1) / kPiece, block = pieces > 128 ? 8 : 1;
     Array counts = Array::empty({pieces + 1}, DType::Int64);
     KernelArguments count;
     count.add(truth);
     count.add(counts);
     count.add(n);
     count.add(pieces);
-    launch_threads(gpu ? kernel(3, "trilane_count_true_gpu", kGpuCount)
-                       : kernel(0, "trilane_count_true", kCount),
-                   threads, block, count);
+    launch_threads(kernel_of(context, 0, "trilane_count_true", [] { return std::string(kCount); }),
+                   pieces, block, count);
     KernelArguments scan;
     scan.add(counts);
     scan.add(pieces);
-    if (gpu)
-        launch_threads(kernel(4, "trilane_scan_counts_gpu", kGpuScan), kGpuThreads, kGpuThreads,
-                       scan);
-    else
-        launch_threads(kernel(1, "trilane_scan_counts", kScan), 1, 1, scan);
+    launch_threads(kernel_of(context, 1, "trilane_scan_counts", [] { return std::string(kScan); }),
+                   1, 1, scan);
     int64_t total = 0;
     core::copy_to_host(&total, *counts.buffer(), static_cast<size_t>(pieces) * 8, 8, stream, true);
     Array result = Array::empty({total}, DType::Int64);
@@ -173,10 +221,22 @@ Array flat_nonzero(const Array& a) {
     write.add(result);
     write.add(n);
     write.add(pieces);
-    launch_threads(gpu ? kernel(5, "trilane_true_positions_gpu", kGpuPositions)
-                       : kernel(2, "trilane_true_positions", kPositions),
-                   threads, block, write);
+    launch_threads(
+        kernel_of(context, 2, "trilane_true_positions", [] { return std::string(kPositions); }),
+        pieces, block, write);
     return result;
+}
+
+Array where_true(const Array& a, const Array& mask) {
+    Array flat = reshape(a, {a.size()}, 'C');
+    core::StreamPtr stream = core::current_stream();
+    if (a.size() == 0 || !gpu_forms(*stream->context()))
+        // Positions are within it: the mode that costs least.
+        return take(flat, flat_nonzero(mask), 0, false, IndexMode::Clip);
+    Array truth = contiguous(mask), values = contiguous(flat);
+    require_here(stream, truth);
+    require_here(stream, values);
+    return write_true_gpu(truth, &values, stream);
 }
 
 std::vector<Array> nonzero(const Array& a) {
