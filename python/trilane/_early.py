@@ -9,7 +9,7 @@ import ast
 import os
 import sys
 
-__all__ = ["is_harmless", "open_extension", "wanted"]
+__all__ = ["is_harmless", "open_extension", "restore_environment", "wanted"]
 
 wanted = False
 
@@ -38,6 +38,9 @@ _GENUINE_NUMBA = {
 # NumPy sets these while it opens OpenBLAS and takes them away again. The driver reads the environment
 # meanwhile, and C's environment may not change under a reader: so they are there before.
 _BLAS_VARIABLES = ("OPENBLAS_MAIN_FREE", "GOTOBLAS_MAIN_FREE")
+
+
+_added: list[str] = []
 
 
 def is_harmless(source: str | bytes, folder: str) -> bool:
@@ -96,9 +99,17 @@ def open_extension() -> None:
     if "trilane._core" in sys.modules or os.environ.get("TRILANE_EARLY") == "0":
         return
     for name in _BLAS_VARIABLES:
-        os.environ.setdefault(name, "1")
+        if name not in os.environ:
+            os.environ[name] = "1"
+            _added.append(name)
     wanted = True
     try:
         import trilane._core  # noqa: F401
     finally:
         wanted = False
+
+
+def restore_environment() -> None:
+    """Take away what `open_extension` added, when the device has started."""
+    while _added:
+        os.environ.pop(_added.pop(), None)

@@ -120,3 +120,10 @@ def test_running_a_program_imports_little(face, tmp_path):
     heavy = {"argparse", "pathlib", "rich", "typer", "tempfile", "inspect", "importlib.metadata"}
     assert after > before, done.stderr
     assert not (after - before) & heavy
+
+
+@pytest.mark.parametrize("module", ["autoinit", "autoprimaryctx"])
+def test_the_environment_is_as_before(module, tmp_path):
+    text = f"import os\nbefore = dict(os.environ)\nimport trilane.pycuda.{module}\n"
+    done = run(tmp_path, text + "print(before == dict(os.environ))")
+    assert done.stdout == "True\n", done.stderr

@@ -13,6 +13,7 @@ from ._context import make_default_context  # noqa: E402
 
 driver.init()
 context = make_default_context()
+_early.restore_environment()
 device = context.get_device()
 
 

@@ -28,5 +28,6 @@ def _finish_up() -> None:
 
 driver.init()
 context = make_default_context(_retained)
+_early.restore_environment()
 device = context.get_device()
 atexit.register(_finish_up)
