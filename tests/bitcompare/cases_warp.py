@@ -105,7 +105,7 @@ out[384 + t] = g.thread_index().x * 100 + g.thread_index().y; g.sync();""", head
 for _kind in ("i32", "u32", "i64", "u64"):
     _t = C_TYPES[_kind]
     _names = ("Min", "Max", "And", "Or", "Xor") + (() if _kind == "i64" else ("Exch", "Add"))
-    _lines = [f"if (threadIdx.x) return; for (int i = 0; i < 40; ++i) {{ {_t} cell = p[i], old;"]
+    _lines = [f"if (threadIdx.x) return; for (int i = 1; i < 39; ++i) {{ {_t} cell = p[i], old;"]
     for _i, _n in enumerate(_names):
         _lines.append(f"cells[{_i}] = p[i]; old = atomic{_n}(&cells[{_i}], p[39 - i]); "
                       f"out[{80 * _i} + i] = old; out[{80 * _i} + 40 + i] = cells[{_i}];")  # fmt: skip
@@ -113,7 +113,7 @@ for _kind in ("i32", "u32", "i64", "u64"):
         "cell = p[i], old", "old") + "\n}", {"p": (_kind, single(_kind, 40))}, rows=_names)  # fmt: skip
     if _kind != "i64":
         kernel(f"atomic_cas_{_kind}", _kind, 40, f"""if (threadIdx.x) return; __shared__ {_t} cell;
-for (int i = 0; i < 40; ++i) {{ cell = p[i]; const {_t} old = atomicCAS(&cell, i & 1 ? p[i] : p[0], p[39 - i]);
+for (int i = 1; i < 39; ++i) {{ cell = p[i]; const {_t} old = atomicCAS(&cell, i & 1 ? p[i] : p[0], p[39 - i]);
 out[i] = old; out[40 + i] = cell; }}""", {"p": (_kind, single(_kind, 40))},
             rows=("old", "new"))  # fmt: skip
 kernel("atomic_inc_dec", "u32", 64, """if (threadIdx.x) return; __shared__ unsigned cell;
