@@ -283,8 +283,7 @@ LaneShape LanePlan::shape_of_call(const CallBase& call) const {
     if (callee->isIntrinsic() && callee->doesNotAccessMemory() && all_uniform(call, *this))
         return LaneShape::uniform();
     if (auto form = suspend_of(*callee)) {
-        bool of_warp = static_cast<uint32_t>(form->kind) >= kFirstWarpSuspend;
-        if (of_warp && vector_.lanes != kWarp) return LaneShape::varying();
+        if (is_warp_operation(*form) && vector_.lanes != kWarp) return LaneShape::varying();
         switch (form->kind) {
             case Suspend::BarrierCount:
             case Suspend::BarrierAnd:

@@ -28,7 +28,7 @@ bool is_all_ones(Value* mask) {
 }  // namespace
 
 void LaneEmitter::emit_warp_operation(CallBase& call, const SuspendForm& form) {
-    if (lanes_ != kWarp || static_cast<uint32_t>(form.kind) < kFirstWarpSuspend)
+    if (lanes_ != kWarp || !is_warp_operation(form))
         refuse(call, "a barrier, or a warp operation in less lanes than a warp has");
     if (!plan_.comes_together(call)) refuse(call, "a warp operation to which lanes come apart");
     if (form.kind == Suspend::SyncWarp) return;

@@ -42,8 +42,7 @@ bool needs_coroutines(Function& kernel, Optimizer& optimizer) {
 
 bool waits_in_warps_only(Function& kernel, Optimizer& optimizer) {
     bool only = all_of(suspending_calls(kernel), [](const CallBase* call) {
-        return static_cast<uint32_t>(suspend_of(*call->getCalledFunction())->kind) >=
-               kFirstWarpSuspend;
+        return is_warp_operation(*suspend_of(*call->getCalledFunction()));
     });
     return only && volatile_shared_accesses(kernel).empty() &&
            find_waiting_loops(kernel, optimizer).latches.empty();

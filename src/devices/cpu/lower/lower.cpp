@@ -23,6 +23,7 @@
 #include "devices/cpu/lower/prepare.h"
 #include "devices/cpu/lower/regions.h"
 #include "devices/cpu/lower/registers.h"
+#include "devices/cpu/lower/suspends.h"
 #include "devices/cpu/lower/target.h"
 
 namespace trilane::cpu {
@@ -109,10 +110,11 @@ class Lowering {
             shaped = shape_as_loop(*kernel, layout, lowered);
         } else if (waits_in_warps_only(*kernel, optimizer_)) {
             shaped = shape_as_warps(*kernel, layout, lowered);
-            if (shaped) lowered.turns_symbol = lowered.entry_symbol + "_turns";
         } else {
             shaped = shape_as_regions(*kernel, layout, lowered);
         }
+        if (shaped && has_warp_operation(*kernel))
+            lowered.turns_symbol = lowered.entry_symbol + "_turns";
         if (!shaped) lowered.shape = BlockShape::Coroutine;
         if (!shaped || !lowered.turns_symbol.empty())
             shape_as_coroutines(*kernel, layout, lowered,

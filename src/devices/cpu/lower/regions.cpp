@@ -36,6 +36,7 @@ using namespace llvm;
 
 namespace {
 
+constexpr unsigned kWarp = 32;
 constexpr unsigned kMostRegions = 24;
 constexpr size_t kMostInstructions = 6000;  // of all copies together
 
@@ -71,6 +72,7 @@ class RegionBuilder {
 
     Function* run() {
         if (!volatile_shared_accesses(kernel_).empty()) return nullptr;
+        has_warps_ = has_warp_operation(kernel_);
         make_thread();
         Function* block = nullptr;
         if (find_barriers()) {
@@ -112,7 +114,7 @@ class RegionBuilder {
         thread_->addFnAttr(Attribute::NoUnwind);
         thread_->removeFnAttr(Attribute::Memory);
         IRBuilder<> builder(BasicBlock::Create(context_, "entry", thread_));
-        BlockValues values = load_block_values(builder, thread_->getArg(0));
+        BlockValues values = block_values(builder, *thread_);
         for (unsigned axis = 0; axis < 3; ++axis)
             values.thread_idx[axis] = thread_->getArg(1 + axis);
         // Where this thread's part of each array lies.
@@ -161,6 +163,13 @@ class RegionBuilder {
         linear_ = keep_->getArgOperand(2);
     }
 
+    BlockValues block_values(IRBuilder<>& builder, Function& function) {
+        BlockValues values = load_block_values(builder, function.getArg(0));
+        if (has_warps_)
+            values.block_dim[0] = builder.CreateAnd(values.block_dim[0], ~uint64_t{kWarp - 1});
+        return values;
+    }
+
     bool is_plain_barrier(CallBase& call, const SuspendForm& form) {
         if (form.kind != Suspend::Barrier && form.kind != Suspend::BarrierCount &&
             form.kind != Suspend::BarrierAnd && form.kind != Suspend::BarrierOr)
@@ -179,6 +188,7 @@ class RegionBuilder {
             auto* call = dyn_cast<CallBase>(&instruction);
             if (call == nullptr || classify_call(*call) != CallClass::Suspend) continue;
             SuspendForm form = *suspend_of(*call->getCalledFunction());
+            if (is_warp_operation(form)) continue;
             if (!is_plain_barrier(*call, form)) return false;
             Barrier barrier;
             barrier.call = call;
@@ -480,7 +490,7 @@ class RegionBuilder {
         function->addDereferenceableParamAttr(0, sizeof(BlockContext));
         function->addParamAttr(0, Attribute::getWithAlignment(context_, Align(8)));
         IRBuilder<> builder(BasicBlock::Create(context_, "entry", function));
-        BlockValues values = load_block_values(builder, function->getArg(0));
+        BlockValues values = block_values(builder, *function);
         AllocaInst* cells[3];
         for (AllocaInst*& set : cells) {
             uint64_t size = &set == &cells[2] ? 4 : alignTo(cells_, 16);
@@ -505,7 +515,14 @@ class RegionBuilder {
             builder.SetInsertPoint(starts[i]);
             builder.CreateAlignedStore(builder.getInt32(0), field(builder, cells[1], kExitsCell),
                                        Align(4));
-            in_lanes &= loop_over_threads(builder, values, *region, cells, calls);
+            const bool waits = has_warp_operation(*region);
+            const bool fits =
+                loop_over_threads(builder, values, *region, waits ? kWarp : lanes_, cells, calls);
+            if (waits && !fits) {
+                function->eraseFromParent();
+                return nullptr;
+            }
+            in_lanes &= fits;
             dispatch(builder, values, cells, starts, done, exits, ends);
         }
         for (CallInst* call : calls) {
@@ -515,33 +532,35 @@ class RegionBuilder {
         }
         lowered_.narrow_axes = narrow_;
         lowered_.scratch_bytes = per_thread_;
-        lowered_.lanes = in_lanes ? lanes_ : 1;
+        lowered_.lanes = !in_lanes ? 1 : has_warps_ ? kWarp : lanes_;
         return function;
     }
 
     // The builder goes on behind the loops. False if the region runs one thread at a time.
     bool loop_over_threads(IRBuilder<>& builder, const BlockValues& values, Function& region,
-                           AllocaInst* const* cells, std::vector<CallInst*>& calls) {
+                           unsigned lanes, AllocaInst* const* cells,
+                           std::vector<CallInst*>& calls) {
         prepare_for_lanes(region, optimizer_);
         std::string why;
         Function* part = nullptr;
-        LaneVector kind{lanes_, true, {}, {}};
+        LaneVector kind{lanes, true, {}, {}};
         kind.zeros.resize(region.arg_size());
-        if (isPowerOf2_32(lanes_)) kind.zeros[1] = Log2_32(lanes_);
+        if (isPowerOf2_32(lanes)) kind.zeros[1] = Log2_32(lanes);
         Function* full = put_into_lanes(region, 1, kind, symbol_ + ".full", why);
         kind.full = false;
-        if (full != nullptr) {
-            copies_.push_back(full);
+        // Rows of whole warps have no rest.
+        const bool always_full = has_warps_ && kWarp % lanes == 0;
+        if (full != nullptr) copies_.push_back(full);
+        if (full != nullptr && !always_full) {
             part = put_into_lanes(region, 1, kind, symbol_ + ".part", why);
             if (part != nullptr) copies_.push_back(part);
         }
+        const bool fits = full != nullptr && (always_full || part != nullptr);
         if (core::env_flag("TRILANE_DUMP_LANES")) {
-            errs() << "region in " << lanes_ << " lanes: " << (part != nullptr ? "yes" : why)
-                   << "\n"
-                   << region;
-            if (part != nullptr) errs() << *full;
+            errs() << "region in " << lanes << " lanes: " << (fits ? "yes" : why) << "\n" << region;
+            if (fits) errs() << *full;
         }
-        if (part == nullptr) {
+        if (!fits) {
             ThreadLoops nest = make_thread_loops(builder, values);
             builder.SetInsertPoint(nest.body->getTerminator());
             calls.push_back(builder.CreateCall(
@@ -549,19 +568,18 @@ class RegionBuilder {
             builder.SetInsertPoint(nest.exit);
             return false;
         }
-        make_vector_loops(builder, values, *full, *part, cells, calls);
+        make_vector_loops(builder, values, *full, part, lanes, cells, calls);
         return true;
     }
 
     // For blocks with rows y is innermost: what depends on x only is loaded once for a column of
-    // vectors.
+    // vectors. Without `part` there is no rest.
     void make_vector_loops(IRBuilder<>& builder, const BlockValues& values, Function& full,
-                           Function& part, AllocaInst* const* cells,
+                           Function* part, unsigned lanes, AllocaInst* const* cells,
                            std::vector<CallInst*>& calls) {
         Function* function = builder.GetInsertBlock()->getParent();
         auto block = [&](const char* name) { return BasicBlock::Create(context_, name, function); };
-        BasicBlock *head = block("vectors"), *whole = block("vector"), *rest = block("rest"),
-                   *tail = block("tail");
+        BasicBlock *head = block("vectors"), *whole = block("vector"), *rest = block("rest");
         CountedLoop z = make_counted_loop(builder.GetInsertBlock(), values.block_dim[2], "z"), y;
         BasicBlock *before = z.header, *after = z.latch;
         if (!has_rows_) {
@@ -574,7 +592,7 @@ class RegionBuilder {
         builder.SetInsertPoint(head);
         PHINode* x = builder.CreatePHI(builder.getInt32Ty(), 2, "x");
         x->addIncoming(builder.getInt32(0), before);
-        Value* next = builder.CreateAdd(x, builder.getInt32(lanes_), "", true, true);
+        Value* next = builder.CreateAdd(x, builder.getInt32(lanes), "", true, true);
         builder.CreateCondBr(builder.CreateICmpULE(next, values.block_dim[0]), whole, rest);
         // Where the vectors at one x end.
         auto vectors = [&](BasicBlock* from, Function& body, Value* active, BasicBlock* to) {
@@ -596,9 +614,14 @@ class RegionBuilder {
         };
         x->addIncoming(next, vectors(whole, full, nullptr, head));
         builder.SetInsertPoint(rest);
-        builder.CreateCondBr(builder.CreateICmpULT(x, values.block_dim[0]), tail, after);
-        builder.SetInsertPoint(tail);
-        vectors(tail, part, builder.CreateSub(values.block_dim[0], x), after);
+        if (part != nullptr) {
+            BasicBlock* tail = block("tail");
+            builder.CreateCondBr(builder.CreateICmpULT(x, values.block_dim[0]), tail, after);
+            builder.SetInsertPoint(tail);
+            vectors(tail, *part, builder.CreateSub(values.block_dim[0], x), after);
+        } else {
+            builder.CreateBr(after);
+        }
         builder.SetInsertPoint(z.exit);
     }
 
@@ -675,6 +698,7 @@ class RegionBuilder {
     const std::string symbol_;
     Optimizer& optimizer_;
     const unsigned lanes_;
+    bool has_warps_ = false;  // warp operations: the block's size along x is a multiple of kWarp
     LoweredKernel& lowered_;
     Module& module_;
     LLVMContext& context_;

@@ -14,8 +14,9 @@
 namespace trilane::cpu {
 
 // Builds `void symbol(BlockContext*)`; nullptr, with nothing left behind, if the kernel has
-// barriers that not all threads reach together, warp operations, or loops that wait. Sets
-// scratch_bytes, narrow_axes and lanes of `lowered`.
+// barriers that not all threads reach together, warp operations to which lanes may come apart, or
+// loops that wait. With warp operations it is for blocks whose size along x is a multiple of 32.
+// Sets scratch_bytes, narrow_axes and lanes of `lowered`.
 llvm::Function* build_region_shape(llvm::Function& kernel, const SharedLayout& layout,
                                    const std::string& symbol, Optimizer& optimizer, unsigned lanes,
                                    LoweredKernel& lowered);

@@ -2,6 +2,8 @@
 #include "devices/cpu/lower/suspends.h"
 
 #include <llvm/ADT/StringMap.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/InstrTypes.h>
 
 namespace trilane::cpu {
 
@@ -92,6 +94,16 @@ std::optional<SuspendForm> suspend_of(const llvm::Function& callee) {
     auto found = table.find(callee.getName());
     if (found == table.end()) return std::nullopt;
     return found->second;
+}
+
+bool has_warp_operation(const llvm::Function& function) {
+    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+        auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        if (call == nullptr || call->getCalledFunction() == nullptr) continue;
+        auto form = suspend_of(*call->getCalledFunction());
+        if (form && is_warp_operation(*form)) return true;
+    }
+    return false;
 }
 
 }  // namespace trilane::cpu

@@ -21,6 +21,11 @@ struct SuspendForm {
     enum class Result { None, I32, I1, ValueAndPredicate, F32 } result = Result::None;
 };
 
+inline bool is_warp_operation(const SuspendForm& form) {
+    return static_cast<uint32_t>(form.kind) >= kFirstWarpSuspend;
+}
+bool has_warp_operation(const llvm::Function& function);
+
 // The form of a callee, nullopt if it never waits.
 std::optional<SuspendForm> suspend_of(const llvm::Function& callee);
 

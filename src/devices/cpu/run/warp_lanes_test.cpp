@@ -126,7 +126,20 @@ const Case kCases[] = {
      "if (v & 1) { __syncwarp(); v += 1; } else { v += 2; __syncwarp(); }"
      " out[0] = __shfl_xor_sync(~0u, v, 3);",
      false},
-    {"barrier", "v += __shfl_xor_sync(~0u, v, 1); __syncthreads(); out[0] = v;", false},
+    // With barriers of the block.
+    {"barrier", "v += __shfl_xor_sync(~0u, v, 1); __syncthreads(); out[0] = v;"},
+    {"block_sum",
+     "__shared__ int s[32]; for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);"
+     " int warp = b / 32, warps = (blockDim.x * blockDim.y * blockDim.z + 31) / 32;"
+     " if (lane == 0) s[warp] = v; __syncthreads();"
+     " if (b < 32) { v = lane < warps ? s[lane] : 0; v = __reduce_add_sync(~0u, v);"
+     " if (lane == 0) s[0] = v; } __syncthreads(); out[0] = s[0];"},
+    {"over_a_barrier",
+     "__shared__ int s[1024]; unsigned m = __ballot_sync(~0u, v & 1); s[b] = v;"
+     " __syncthreads(); int o = s[(b + 33) % (blockDim.x * blockDim.y * blockDim.z)];"
+     " out[0] = __popc(m); out[1] = __shfl_up_sync(~0u, o, 1);"
+     " for (int i = 0; i < 3; ++i) { __syncthreads(); s[b] = o; __syncthreads();"
+     " o += __shfl_xor_sync(~0u, s[b & ~31], i); } out[2] = o;"},
 };
 
 std::string all_text() {
