@@ -431,6 +431,10 @@ class Module:
     @staticmethod
     def load(data: bytes, context: Context | None = None, format: str = '') -> Module: ...
 
+    @staticmethod
+    def link(pieces: Sequence[tuple[str, str, bytes]], context: Context | None = None) -> Module:
+        """Links (name, format, bytes) of compiled code and loads the result."""
+
     @property
     def context(self) -> Context: ...
 

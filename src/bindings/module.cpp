@@ -1,5 +1,7 @@
 // Programs, modules, functions and launches.
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arguments.h"
@@ -87,6 +89,26 @@ core::ModulePtr load(nb::bytes data, const core::ContextPtr& context, const std:
     return core::Module::load(context_or_current(context), std::move(image));
 }
 
+// Each of (name, format, bytes); bytes of image() or of compile_image() are taken too.
+core::ModulePtr link(const std::vector<std::tuple<std::string, std::string, nb::bytes>>& pieces,
+                     const core::ContextPtr& context) {
+    std::vector<core::LinkInput> inputs;
+    for (const auto& [name, format, data] : pieces)
+        inputs.push_back({name, format, std::string(data.c_str(), data.size())});
+    nb::gil_scoped_release unlocked;
+    for (core::LinkInput& input : inputs) {
+        if (!input.format.empty()) continue;
+        try {
+            core::Image image = core::parse_image(input.bytes);
+            input.format = std::move(image.format);
+            input.bytes = std::move(image.bytes);
+        } catch (const core::Error& error) {
+            if (error.kind() != core::ErrorKind::InvalidArgument) throw;
+        }
+    }
+    return core::Module::link(context_or_current(context), inputs);
+}
+
 void bind_module_class(nb::module_& m) {
     nb::class_<ModuleHandle>(m, "Module", "Code loaded on a device.")
         .def_static("compile", compile, "source"_a, "options"_a = Names{}, nb::kw_only(),
@@ -94,6 +116,8 @@ void bind_module_class(nb::module_& m) {
                     "file_name"_a = "kernel.cu", "context"_a.none() = nb::none(),
                     "Compiles CUDA C++ through the cache and loads it.")
         .def_static("load", load, "data"_a, "context"_a.none() = nb::none(), "format"_a = "")
+        .def_static("link", link, "pieces"_a, "context"_a.none() = nb::none(),
+                    "Links (name, format, bytes) of compiled code and loads the result.")
         .def_prop_ro("context", [](const ModuleHandle& m) { return m.ptr->context(); })
         .def_prop_ro("log", [](const ModuleHandle& m) { return m.ptr->image().log; })
         .def("image",

@@ -27,6 +27,7 @@ using RawStream = uint64_t;    // opaque; 0 is the device's default (null) strea
 using RawEvent = uint64_t;     // opaque; never 0
 using RawModule = uint64_t;    // opaque; never 0
 using RawFunction = uint64_t;  // opaque; never 0
+using RawGraph = uint64_t;     // opaque; never 0
 
 enum class DeviceType : uint8_t { Cpu, Cuda, Fake };
 const char* device_type_name(DeviceType type);  // "cpu", "cuda", "fake"
@@ -116,6 +117,7 @@ struct LaunchParams {
     void* const* arguments = nullptr;  // one pointer per parameter, to its bytes
     size_t argument_count = 0;
     bool cooperative = false;
+    Dim3 cluster{0, 0, 0};  // blocks of a cluster; 0: as the kernel was compiled
 };
 
 struct SymbolInfo {
@@ -133,6 +135,17 @@ struct CheckReport {
     std::string text;    // the whole report, several lines, ready to print
     uint64_t count = 1;  // how many accesses did the same at this place
 };
+
+// A piece of code for Device::link(). `format`: "cubin", "ptx", "fatbin", "object", "library", or
+// empty: the device finds out.
+struct LinkInput {
+    std::string name;  // in messages
+    std::string format;
+    std::string bytes;
+};
+
+// Which calls of other threads a capture lets through (the numbers of CUstreamCaptureMode).
+enum class CaptureMode : uint8_t { Global, ThreadLocal, Relaxed };
 
 // What a device calls back: set once at creation, outlives the device, may be called from any
 // thread, must not throw.
@@ -192,11 +205,39 @@ class Device {
     virtual void synchronize_event(RawEvent event) = 0;
     virtual float event_elapsed_ms(RawEvent start, RawEvent stop) = 0;
 
+    // --- graphs: work put on a capturing stream is kept instead of done, and done again at each
+    // launch. What waits or asks during a capture throws, and the capture is lost then.
+    // Defaults: NotSupported; capturing() false.
+    virtual void begin_capture(RawStream stream, CaptureMode mode);
+    virtual RawGraph end_capture(RawStream stream);  // ready to be launched; DeviceError if lost
+    virtual bool capturing(RawStream stream);        // also while the capture is lost
+    virtual void launch_graph(RawGraph graph, RawStream stream);
+    virtual void upload_graph(RawGraph graph, RawStream stream);  // what a first launch would do
+    virtual void destroy_graph(RawGraph graph) noexcept;
+
+    // --- other devices of the same type, by ordinal. Defaults: only itself, NotSupported.
+    virtual bool can_access_peer(int ordinal);
+    virtual void enable_peer_access(Device& peer);  // for kernels of this device
+    virtual void disable_peer_access(Device& peer);
+    virtual void copy_peer(DevicePtr dst, Device& dst_device, DevicePtr src, size_t nbytes,
+                           RawStream stream, bool wait);  // `src` and `stream` are of this device
+
+    // --- other processes: handles are 64 bytes. Defaults: NotSupported.
+    virtual std::string share_memory(DevicePtr address);  // the start of an allocation
+    virtual DevicePtr open_shared_memory(std::string_view handle);
+    virtual void close_shared_memory(DevicePtr address) noexcept;
+    virtual RawEvent create_shared_event();  // without timing
+    virtual std::string share_event(RawEvent event);
+    virtual RawEvent open_shared_event(std::string_view handle);
+
     // --- programs
     // Everything besides the program that changes what compile() gives: compiler and version,
     // target architecture or CPU features, check mode. Part of the cache key.
     virtual std::string compiler_id() = 0;
     virtual Image compile(const Program& program) = 0;  // CompileError with the log
+    // One image of several pieces of compiled code. InvalidArgument with the linker's log as
+    // detail. Default: NotSupported.
+    virtual Image link(std::span<const LinkInput> inputs);
     virtual RawModule load(const Image& image) = 0;
     virtual void unload(RawModule module) noexcept = 0;
     virtual FunctionInfo function(RawModule module, std::string_view name) = 0;  // NotFound

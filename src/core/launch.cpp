@@ -79,6 +79,7 @@ void start(Function& f, const LaunchConfig& config, const StreamPtr& stream, voi
     params.arguments = arguments;
     params.argument_count = count;
     params.cooperative = config.cooperative;
+    params.cluster = config.cluster;
     f.context()->device().launch(params);
 }
 

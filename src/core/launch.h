@@ -43,6 +43,7 @@ struct LaunchConfig {
     size_t shared_bytes = 0;
     StreamPtr stream;  // null: the current one
     bool cooperative = false;
+    Dim3 cluster{0, 0, 0};  // blocks of a cluster; 0: as the kernel was compiled
 };
 
 // Throws InvalidArgument or LaunchError (configuration), TypeMismatch (arguments: names the

@@ -35,6 +35,11 @@ ModulePtr Module::load(const ContextPtr& context, ImagePtr image) {
     return module;
 }
 
+ModulePtr Module::link(const ContextPtr& context, std::span<const LinkInput> inputs) {
+    context->require_usable("link");
+    return load(context, std::make_shared<const Image>(context->device().link(inputs)));
+}
+
 Module::~Module() {
     if (raw_ != 0 && context_->usable()) context_->device().unload(raw_);
 }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -24,6 +25,8 @@ class Module : public std::enable_shared_from_this<Module> {
     static ModulePtr compile(const ContextPtr& context, const Program& program);
     // Loads an image as it is: the device finds out what it is.
     static ModulePtr load(const ContextPtr& context, ImagePtr image);
+    // Links pieces of compiled code and loads the result; nothing is kept on disk.
+    static ModulePtr link(const ContextPtr& context, std::span<const LinkInput> inputs);
     ~Module();
 
     const ContextPtr& context() const { return context_; }

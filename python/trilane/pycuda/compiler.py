@@ -264,6 +264,11 @@ def _mangled_matches(name: str, symbols: Sequence[str]) -> list[str]:
     return [symbol for symbol in symbols if symbol.startswith(start)]
 
 
+def _links() -> bool:
+    """Whether the current device links compiled code."""
+    return _core.current_context().properties.type == "cuda"
+
+
 class DynamicModule(CudaModule):
     """Several sources linked into one module; kernels may launch kernels of any of them.
 
@@ -278,8 +283,10 @@ class DynamicModule(CudaModule):
 
     Notes
     -----
-    The sources are compiled together, in the order in which they were added: names that two of
-    them define, static ones among them, clash. Compiled code cannot be added.
+    On a GPU each source is compiled by itself and the driver links them, with compiled code that
+    was added. On the cpu device the sources are compiled together, in the order in which they were
+    added: names that two of them define, static ones among them, clash; all must have the same
+    options, and compiled code cannot be added.
     """
 
     def __init__(
@@ -300,30 +307,43 @@ class DynamicModule(CudaModule):
         self._keep, self._no_extern_c = keep, no_extern_c
         self._target = (include_dirs, arch, code)
         self._message_handler = message_handler
-        self._parts: list[tuple[str, str]] = []
-        self._options: list[str] | None = None
+        self._parts: list[tuple[str, str, list[str]]] = []
+        self._compiled: list[tuple[str, str, bytes]] = []
 
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
-        """Add CUDA C; `name` stands in messages. All sources must have the same options."""
+        """Add CUDA C; `name` stands in messages."""
         options = _all_options(nvcc_options, *self._target)
-        if self._options is not None and sorted(options) != sorted(self._options):
-            raise NotImplementedError(
-                f"DynamicModule.add_source: {name}: options that differ from those of the sources "
-                f"before: got {options}, expected {self._options}"
-            )
-        self._options = options
-        self._parts.append((name, source))
+        if self._parts and not _links():
+            expected = self._parts[0][2]
+            if sorted(options) != sorted(expected):
+                raise NotImplementedError(
+                    f"DynamicModule.add_source: {name}: options that differ from those of the "
+                    f"sources before: got {options}, expected {expected}"
+                )
+        self._parts.append((name, source, options))
         return self
 
     def add_data(self, data: bytes, input_type: Any, name: str = "unknown") -> DynamicModule:
-        """Not there: compiled code beside sources."""
-        raise NotImplementedError(f"DynamicModule.add_data: {name}: add the source instead")
+        """Add a cubin, PTX, fatbin, object or library; the bytes say which it is.
+
+        Raises
+        ------
+        NotImplementedError
+            On the cpu device, which links sources only.
+        """
+        if not _links():
+            raise NotImplementedError(f"DynamicModule.add_data: {name}: add the source instead")
+        self._compiled.append((name, "", bytes(data)))
+        return self
 
     def add_file(self, filename: str, input_type: Any) -> DynamicModule:
-        """Not there: compiled code beside sources."""
-        raise NotImplementedError(f"DynamicModule.add_file: {filename}: add the source instead")
+        """Add a file of compiled code, as `add_data`."""
+        if not _links():
+            raise NotImplementedError(f"DynamicModule.add_file: {filename}: add the source instead")
+        with open(filename, "rb") as file:
+            return self.add_data(file.read(), input_type, filename)
 
     def add_stdlib(self, libname: str) -> DynamicModule:
         """Only ``"cudadevrt"``, which is there without asking."""
@@ -338,20 +358,44 @@ class DynamicModule(CudaModule):
         ------
         CompileError
             With the compiler's text, lines and carets; files have the names of the sources.
+        LogicError
+            If the pieces do not fit, with the linker's words.
         """
-        if not self._parts:
+        if not self._parts and not self._compiled:
             raise LogicError("cuLinkComplete failed: invalid argument - no source was added")
-        options = [*(self._options or ()), *self._link_options, "-rdc=true"]
-        options = [option for option in options if not _is_link_option(option)]
-        text = "\n".join(f'#line 1 "{name}"\n{source}' for name, source in self._parts)
-        core_module, self._cpp = _build(
-            _core.Module.compile, text, list(dict.fromkeys(options)), self._no_extern_c
-        )
+        core_module = self._linked() if _links() else self._compiled_together()
         if self._message_handler is not None:
             self._message_handler(True, core_module.log, "")
         if self._keep:
-            _keep(text, core_module.image())
+            _keep("\n".join(source for _, source, _ in self._parts), core_module.image())
         self.module = Module(core_module)
+
+    def _compiled_together(self) -> Any:
+        options = [*self._parts[0][2], *self._link_options, "-rdc=true"]
+        options = [option for option in options if not _is_link_option(option)]
+        text = "\n".join(f'#line 1 "{name}"\n{source}' for name, source, _ in self._parts)
+        core_module, self._cpp = _build(
+            _core.Module.compile, text, list(dict.fromkeys(options)), self._no_extern_c
+        )
+        return core_module
+
+    def _linked(self) -> Any:
+        pieces = list(self._compiled)
+        for name, source, options in self._parts:
+            image, cpp = _build(
+                _core.compile_image,
+                f'#line 1 "{name}"\n{source}',
+                list(dict.fromkeys([*options, "-dc"])),
+                self._no_extern_c,
+            )
+            self._cpp = self._cpp or cpp
+            pieces.append((name, "", image))
+        try:
+            return _core.Module.link(pieces)
+        except TrilaneError as error:
+            if self._message_handler is not None:
+                self._message_handler(False, "", error.detail or str(error))
+            raise translate("cuLinkComplete", error) from None
 
 
 class DynamicSourceModule(SourceModule):

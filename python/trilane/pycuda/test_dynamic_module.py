@@ -7,11 +7,13 @@ import pytest
 
 import trilane.pycuda.autoinit  # noqa: F401
 import trilane.pycuda.driver as cuda
+from trilane import _core
 from trilane.pycuda.compiler import (
     DEFAULT_NVCC_FLAGS,
     DynamicModule,
     DynamicSourceModule,
     SourceModule,
+    compile,
 )
 
 PARENT = """
@@ -61,14 +63,50 @@ def test_errors_name_the_source(device_kind):
         module.link()
 
 
-def test_what_cannot_be_linked_is_refused():
+def on_gpu():
+    return _core.current_context().properties.type == "cuda"
+
+
+def test_what_was_compiled_is_linked():
+    if not on_gpu():
+        pytest.skip("the cpu device links sources")
+    image = compile(CHILD, options=["-dc"])
+    module = DynamicModule().add_source(PARENT).add_data(image, cuda.jit_input_type.CUBIN, "child")
+    module.link()
+    assert filled(module.get_function("start")) == [7, 8, 9, 10]
+    module = DynamicModule().add_source("static __device__ int f() { return N; }", ["-DN=1"])
+    module.add_source(
+        "static __device__ int f() { return N; } "
+        "__global__ void g(int *out) { for (int i = 0; i < 4; ++i) out[i] = f(); }",
+        ["-DN=2"],
+    )
+    module.link()
+    assert filled(module.get_function("g")) == [2, 2, 2, 2]
+
+
+def test_what_does_not_fit_is_told_by_the_linker():
+    if not on_gpu():
+        pytest.skip("the cpu device links sources")
+    heard = []
+    module = DynamicModule(message_handler=lambda *message: heard.append(message))
+    with pytest.raises(cuda.Error, match="fill"):
+        module.add_source(PARENT).link()
+    assert heard[0][0] is False and "fill" in heard[0][2]
+
+
+def test_nothing_cannot_be_linked():
     with pytest.raises(cuda.LogicError, match="no source"):
         DynamicModule().link()
+
+
+def test_what_cannot_be_linked_is_refused():
+    with pytest.raises(NotImplementedError, match="cublas_device"):
+        DynamicModule().add_stdlib("cublas_device")
+    if on_gpu():
+        pytest.skip("the rest is about the cpu device, which links sources")
     module = DynamicModule().add_source("__global__ void a() {}", ["-DN=1"])
     with pytest.raises(NotImplementedError, match="N=2"):
         module.add_source("__global__ void b() {}", ["-DN=2"])
-    with pytest.raises(NotImplementedError, match="cublas_device"):
-        module.add_stdlib("cublas_device")
     with pytest.raises(NotImplementedError, match="part.cubin"):
         module.add_file("part.cubin", cuda.jit_input_type.CUBIN)
     with pytest.raises(NotImplementedError, match="blob"):

@@ -11,7 +11,7 @@
 namespace trilane::cuda {
 namespace {
 
-enum class Use { Drop, DropValue, Arch, Gencode, Include, Language, Rename };
+enum class Use { Relocatable, Object, Drop, DropValue, Arch, Gencode, Include, Language, Rename };
 
 struct Rule {
     Use use;
@@ -30,11 +30,10 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"isystem", {Use::Include}},
         {"system-include", {Use::Include}},
         {"std", {Use::Language}},
-        // A program is one image here, with nothing left to link.
-        {"rdc", {Use::DropValue}},
-        {"relocatable-device-code", {Use::DropValue}},
-        {"dc", {Use::Drop}},
-        {"device-c", {Use::Drop}},
+        {"rdc", {Use::Relocatable}},
+        {"relocatable-device-code", {Use::Relocatable}},
+        {"dc", {Use::Object}},
+        {"device-c", {Use::Object}},
         {"dw", {Use::Drop}},
         {"device-w", {Use::Drop}},
         {"include", {Use::Rename, "--pre-include="}},
@@ -118,7 +117,7 @@ std::string absolute_path(std::string_view path) {
     return error ? std::string(path) : absolute.lexically_normal().string();
 }
 
-bool takes_value(Use use) { return use != Use::Drop; }
+bool takes_value(Use use) { return use != Use::Drop && use != Use::Object; }
 
 // "arch=compute_80,code=sm_80" -> "sm_80"
 std::string arch_of_gencode(std::string_view value) {
@@ -134,6 +133,12 @@ void apply(NvrtcOptions& out, const Rule& rule, std::string_view value) {
     switch (rule.use) {
         case Use::Drop:
         case Use::DropValue:
+            return;
+        case Use::Relocatable:
+            out.relocatable = value == "true" || value == "1";
+            return;
+        case Use::Object:
+            out.object = true;
             return;
         case Use::Arch:
             if (value.starts_with("sm_") || value.starts_with("compute_")) out.arch = value;

@@ -12,6 +12,8 @@ struct NvrtcOptions {
     std::vector<std::string> words;         // without the architecture
     std::string arch;                       // "sm_80", "compute_75", "sm_90a"; empty if not given
     std::vector<std::string> include_dirs;  // of the user, absolute
+    bool relocatable = false;               // -rdc=true: kernels may launch kernels
+    bool object = false;                    // -dc: not linked yet
     std::string language;                   // "c++11" ...; empty: NVRTC's own choice
 };
 

@@ -15,6 +15,8 @@ TEST(CompileOptions, WhatIsNvccsAloneIsLeftOut) {
         parse_options({"-O3", "-Xcompiler", "-fPIC", "-ccbin=g++", "-g", "--compiler-options",
                        "-Wall", "-m64", "-rdc=true", "-dc", "", "-use_fast_math", "-DN=4"});
     EXPECT_EQ(out.words, (Words{"-use_fast_math", "-DN=4"}));
+    EXPECT_TRUE(out.relocatable && out.object);
+    EXPECT_FALSE(parse_options({"-rdc=false"}).relocatable);
 }
 
 TEST(CompileOptions, ArchitecturesComeInEverySpelling) {

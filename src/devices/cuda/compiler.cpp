@@ -103,6 +103,9 @@ constexpr Hint kHints[] = {
      "note: headers are looked for among those given with the program, below the -I directories, "
      "and in the CUDA toolkit that NVRTC belongs to; pip install nvidia-cuda-runtime "
      "nvidia-cuda-crt nvidia-cuda-cccl brings its headers\n"},
+    {"required runtime APIs are not declared",
+     "note: a kernel that launches kernels (dynamic parallelism) must be compiled with "
+     "-rdc=true\n"},
     {"A function without execution space annotations",
      "note: the option -default-device makes functions without __device__ device code\n"},
 };
@@ -129,12 +132,19 @@ bool fits_minimal(const CompileInputs& inputs) {
     return true;
 }
 
+// Of a program alone in its image: what is linked into it is the runtime of kernels.
+bool uses_runtime(const CompileInputs& inputs) {
+    return inputs.all_text.find("<<<") != std::string::npos ||
+           inputs.all_text.find("cuda") != std::string::npos;
+}
+
 // What one run of NVRTC is asked; taken back step by step where it was asked too much.
 struct Attempt {
     std::string arch;
     std::vector<std::string> options;
     std::vector<SourceKernel> kernels;  // that get a signature
-    bool minimal;                       // leave out what needs time and is seldom used
+    const char* unlinked;  // the format of code that must be linked yet; null: ready to run
+    bool minimal;          // leave out what needs time and is seldom used
 };
 
 // True with the image; false if it should be tried again as `attempt` now says.
@@ -149,7 +159,7 @@ bool try_compile(const NvrtcTable& nvrtc, const core::Program& program, const Co
     if (attempt.minimal) words.push_back("-minimal");
     if (run.compile(words)) {
         const bool real = attempt.arch.starts_with("sm_");
-        image.format = real ? "cubin" : "ptx";
+        image.format = attempt.unlinked != nullptr ? attempt.unlinked : real ? "cubin" : "ptx";
         image.bytes = real ? run.cubin() : run.ptx();
         image.log = run.log();
         for (const std::string& name : program.name_expressions)
@@ -179,7 +189,7 @@ std::string Compiler::name() const {
 }
 
 std::string Compiler::id() const {
-    std::string text = fmt::format("nvrtc {} sm_{} format=2", file_.identity, arch_);
+    std::string text = fmt::format("nvrtc {} sm_{} format=3", file_.identity, arch_);
     for (const std::string& folder : file_.includes) text += " " + folder;
     return text;
 }
@@ -208,8 +218,12 @@ core::Image Compiler::compile(const core::Program& program) const {
     const NvrtcTable& nvrtc = open_nvrtc(file_.path);
     const NvrtcOptions parsed = parse_options(program.options);
     CompileInputs inputs = find_inputs(program, parsed.include_dirs);
-    Attempt attempt{target(nvrtc, parsed.arch), {}, {}, fits_minimal(inputs)};
-    attempt.options = parsed.words;
+    const char* unlinked = parsed.object                                ? "object"
+                           : parsed.relocatable && uses_runtime(inputs) ? "relocatable"
+                                                                        : nullptr;
+    Attempt attempt{target(nvrtc, parsed.arch), {}, {}, unlinked, fits_minimal(inputs)};
+    if (unlinked != nullptr) attempt.options.push_back("--relocatable-device-code=true");
+    attempt.options.insert(attempt.options.end(), parsed.words.begin(), parsed.words.end());
     attempt.options.insert(attempt.options.end(), inputs.options.begin(), inputs.options.end());
     attempt.options.push_back("--device-int128");
     attempt.options.push_back("--gpu-architecture=" + attempt.arch);

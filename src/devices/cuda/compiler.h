@@ -20,7 +20,8 @@ class Compiler {
     std::string name() const;  // "NVRTC 13.0"; opens it
     const std::string& path() const { return file_.path; }
     // A cubin for the architecture; PTX if NVRTC knows none so new, or the program asks for an
-    // older one. CompileError with the log. Any number of threads.
+    // older one. With -rdc=true and what needs it the format is "relocatable", with -dc "object":
+    // code that must be linked yet. CompileError with the log. Any number of threads.
     core::Image compile(const core::Program& program) const;
 
   private:

@@ -211,5 +211,26 @@ TEST_F(CompilerTest, TraitsOfTypesAreRight) {
         "static_assert(numeric_limits<float>::infinity() > 3e38f, \"\");\n"));
 }
 
+TEST_F(CompilerTest, KernelsThatLaunchKernelsAreToBeLinked) {
+    const std::string launches =
+        "extern \"C\" __global__ void child(int *a) { a[0] = 1; }\n"
+        "extern \"C\" __global__ void parent(int *a) { child<<<1, 1>>>(a); }\n";
+    const core::Image image = compile(launches, {"-rdc=true"});
+    EXPECT_EQ(image.format, "relocatable");
+    EXPECT_TRUE(is_relocatable(image.bytes));
+    EXPECT_NE(image.bytes.find("cudaCDP2"), std::string::npos);  // what the linker looks for
+    EXPECT_EQ(compile(kNothing, {"-dc"}).format, "object");
+    const core::Image whole = compile(kNothing, {"-rdc=true"});
+    EXPECT_EQ(whole.format, "cubin");
+    EXPECT_FALSE(is_relocatable(whole.bytes));
+    EXPECT_FALSE(is_host_object(whole.bytes));
+    try {
+        compile(launches);
+        FAIL() << "compiled";
+    } catch (const core::Error& error) {
+        EXPECT_NE(error.detail().find("-rdc=true"), std::string::npos);
+    }
+}
+
 }  // namespace
 }  // namespace trilane::cuda

@@ -154,7 +154,14 @@ Compiler& CudaDevice::compiler() {
 std::string CudaDevice::compiler_id() { return compiler().id(); }
 
 core::Image CudaDevice::compile(const core::Program& program) {
-    return compiler().compile(program);
+    core::Image image = compiler().compile(program);
+    if (image.format != "relocatable") return image;
+    core::LinkInput input{program.file_name, {}, std::move(image.bytes)};
+    core::Image linked = link({&input, 1});
+    image.format = linked.format;
+    image.bytes = std::move(linked.bytes);
+    image.log += linked.log;
+    return image;
 }
 
 std::vector<std::pair<std::string, std::string>> CudaDevice::describe() {

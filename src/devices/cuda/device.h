@@ -57,8 +57,29 @@ class CudaDevice : public core::Device {
     void synchronize_event(core::RawEvent event) override;
     float event_elapsed_ms(core::RawEvent start, core::RawEvent stop) override;
 
+    void begin_capture(core::RawStream stream, core::CaptureMode mode) override;
+    core::RawGraph end_capture(core::RawStream stream) override;
+    bool capturing(core::RawStream stream) override;
+    void launch_graph(core::RawGraph graph, core::RawStream stream) override;
+    void upload_graph(core::RawGraph graph, core::RawStream stream) override;
+    void destroy_graph(core::RawGraph graph) noexcept override;
+
+    bool can_access_peer(int ordinal) override;
+    void enable_peer_access(core::Device& peer) override;
+    void disable_peer_access(core::Device& peer) override;
+    void copy_peer(core::DevicePtr dst, core::Device& dst_device, core::DevicePtr src,
+                   size_t nbytes, core::RawStream stream, bool wait) override;
+
+    std::string share_memory(core::DevicePtr address) override;
+    core::DevicePtr open_shared_memory(std::string_view handle) override;
+    void close_shared_memory(core::DevicePtr address) noexcept override;
+    core::RawEvent create_shared_event() override;
+    std::string share_event(core::RawEvent event) override;
+    core::RawEvent open_shared_event(std::string_view handle) override;
+
     std::string compiler_id() override;
     core::Image compile(const core::Program& program) override;
+    core::Image link(std::span<const core::LinkInput> inputs) override;
     core::RawModule load(const core::Image& image) override;
     void unload(core::RawModule module) noexcept override;
     core::FunctionInfo function(core::RawModule module, std::string_view name) override;
@@ -102,6 +123,9 @@ class CudaDevice : public core::Device {
     void copy_to_host(void* dst, core::DevicePtr src, size_t nbytes, StreamHandle stream,
                       bool wait);
     bool is_pageable(const void* address);
+    // Until `ask` is no longer kNotReady; Ctrl-C may leave it.
+    template <class Ask>
+    void poll(Ask ask, const char* call);
     void free_host_calls() noexcept;
     PoolHandle pool();
     Compiler& compiler();

@@ -1,4 +1,9 @@
 // Streams, events, and functions of the host in streams.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "core/background.h"
 #include "core/error.h"
 #include "devices/cuda/device.h"
 #include "devices/cuda/device_state.h"
@@ -7,6 +12,27 @@ namespace trilane::cuda {
 
 using core::RawEvent;
 using core::RawStream;
+
+// A wait of the driver's cannot be left, so the thread that Ctrl-C is for asks instead: at once for
+// a while, as the driver does, then in steps that are short beside what has passed.
+template <class Ask>
+void CudaDevice::poll(Ask ask, const char* call) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kAtOnce = std::chrono::milliseconds(1), kLongest = std::chrono::milliseconds(1);
+    constexpr auto kSlice = std::chrono::milliseconds(50);
+    const auto start = Clock::now();
+    auto looked = start;
+    for (Result result = ask();; result = ask()) {
+        if (result != result::kNotReady) return check(result, call);
+        const auto now = Clock::now();
+        if (now - start < kAtOnce) continue;
+        if (now - looked >= kSlice) {
+            core::poll_wait();
+            looked = now;
+        }
+        std::this_thread::sleep_for(std::min<Clock::duration>(kLongest, (now - start) / 32));
+    }
+}
 
 RawStream CudaDevice::create_stream(bool non_blocking, int priority) {
     const Scope scope(*this, "create_stream");
@@ -25,6 +51,8 @@ void CudaDevice::destroy_stream(RawStream stream) noexcept {
 
 void CudaDevice::synchronize_stream(RawStream stream) {
     const Scope scope(*this, "synchronize");
+    if (core::wait_may_be_left())
+        poll([&] { return driver_.cuStreamQuery(stream_of(stream)); }, "cuStreamQuery");
     check(driver_.cuStreamSynchronize(stream_of(stream)), "cuStreamSynchronize");
 }
 
@@ -117,6 +145,8 @@ bool CudaDevice::event_done(RawEvent event) {
 
 void CudaDevice::synchronize_event(RawEvent event) {
     const Scope scope(*this, "synchronize");
+    if (core::wait_may_be_left())
+        poll([&] { return driver_.cuEventQuery(event_of(event)); }, "cuEventQuery");
     check(driver_.cuEventSynchronize(event_of(event)), "cuEventSynchronize");
 }
 

@@ -19,6 +19,8 @@ using ModuleHandle = struct DriverModule*;
 using FunctionHandle = struct DriverFunction*;
 using PoolHandle = struct DriverPool*;
 using LinkHandle = struct DriverLink*;
+using GraphHandle = struct DriverGraph*;
+using GraphExecHandle = struct DriverGraphExec*;
 using ArrayHandle = struct DriverArray*;
 using HostCallback = void (*)(void* user);
 
@@ -36,7 +38,8 @@ constexpr Result kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitiali
                  kInvalidAddressSpace = 717, kInvalidPc = 718, kLaunchFailed = 719,
                  kCooperativeLaunchTooLarge = 720, kSystemDriverMismatch = 803,
                  kCompatNotSupported = 804, kNotSupported = 801, kStreamCaptureUnsupported = 900,
-                 kStreamCaptureImplicit = 906, kUnknown = 999;
+                 kStreamCaptureInvalidated = 901, kPeerAccessAlreadyEnabled = 704,
+                 kPeerAccessNotEnabled = 705, kStreamCaptureImplicit = 906, kUnknown = 999;
 }  // namespace result
 
 constexpr unsigned kStreamNonBlocking = 1;
@@ -85,6 +88,21 @@ enum JitOption : int {
     kJitErrorLog = 5,
     kJitErrorLogBytes = 6,
 };
+
+// CUjitInputType.
+enum LinkInputType : int {
+    kLinkCubin = 0,
+    kLinkPtx = 1,
+    kLinkFatbin = 2,
+    kLinkObject = 3,
+    kLinkLibrary = 4,
+};
+
+struct IpcHandle {
+    char bytes[64];
+};
+constexpr unsigned kIpcLazyPeerAccess = 1;
+constexpr unsigned kEventInterprocess = 4;
 
 // A copy of a box of bytes (CUDA_MEMCPY3D).
 struct Memcpy3D {

@@ -100,6 +100,36 @@ constexpr int kLeastDriver = 12000;  // CUDA 12.0, driver 525
     X(cuFuncGetName, 12030, true, (const char** name, FunctionHandle function))                    \
     X(cuFuncGetParamInfo, 12040, true,                                                             \
       (FunctionHandle function, size_t index, size_t* offset, size_t* nbytes))                     \
+    X(cuLinkCreate, 6050, false,                                                                   \
+      (unsigned option_count, JitOption* options, void** values, LinkHandle* link))                \
+    X(cuLinkAddData, 6050, false,                                                                  \
+      (LinkHandle link, int type, void* data, size_t nbytes, const char* name,                     \
+       unsigned option_count, JitOption* options, void** values))                                  \
+    X(cuLinkComplete, 5050, false, (LinkHandle link, void** cubin, size_t* nbytes))                \
+    X(cuLinkDestroy, 5050, false, (LinkHandle link))                                               \
+    X(cuStreamBeginCapture, 10010, false, (StreamHandle stream, int mode))                         \
+    X(cuStreamEndCapture, 10000, false, (StreamHandle stream, GraphHandle* graph))                 \
+    X(cuStreamIsCapturing, 10000, false, (StreamHandle stream, int* status))                       \
+    X(cuThreadExchangeStreamCaptureMode, 10010, false, (int* mode))                                \
+    X(cuGraphInstantiateWithFlags, 11040, false,                                                   \
+      (GraphExecHandle* exec, GraphHandle graph, unsigned long long flags))                        \
+    X(cuGraphDestroy, 10000, false, (GraphHandle graph))                                           \
+    X(cuGraphExecDestroy, 10000, false, (GraphExecHandle exec))                                    \
+    X(cuGraphLaunch, 10000, false, (GraphExecHandle exec, StreamHandle stream))                    \
+    X(cuGraphUpload, 11010, false, (GraphExecHandle exec, StreamHandle stream))                    \
+    X(cuDeviceCanAccessPeer, 4000, false,                                                          \
+      (int* can, DeviceHandle device, DeviceHandle peer))                                          \
+    X(cuCtxEnablePeerAccess, 4000, false, (ContextHandle peer, unsigned flags))                    \
+    X(cuCtxDisablePeerAccess, 4000, false, (ContextHandle peer))                                   \
+    X(cuMemcpyPeerAsync, 4000, false,                                                              \
+      (DeviceAddress dst, ContextHandle dst_context, DeviceAddress src,                            \
+       ContextHandle src_context, size_t nbytes, StreamHandle stream))                             \
+    X(cuIpcGetMemHandle, 4010, false, (IpcHandle* handle, DeviceAddress address))                  \
+    X(cuIpcOpenMemHandle, 11000, false,                                                            \
+      (DeviceAddress* address, IpcHandle handle, unsigned flags))                                  \
+    X(cuIpcCloseMemHandle, 4010, false, (DeviceAddress address))                                   \
+    X(cuIpcGetEventHandle, 4010, false, (IpcHandle* handle, EventHandle event))                    \
+    X(cuIpcOpenEventHandle, 4010, false, (EventHandle* event, IpcHandle handle))                   \
     X(cuFuncGetAttribute, 2020, false, (int* value, int attribute, FunctionHandle function))       \
     X(cuFuncSetAttribute, 9000, false, (FunctionHandle function, int attribute, int value))        \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, false,                                    \

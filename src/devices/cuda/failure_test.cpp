@@ -41,6 +41,14 @@ class Held {
         releases_.emplace_back([this, module] { device_.unload(module); });
         return module;
     }
+    core::RawGraph graph(core::RawGraph graph) {
+        releases_.emplace_back([this, graph] { device_.destroy_graph(graph); });
+        return graph;
+    }
+    DevicePtr shared(DevicePtr address) {
+        releases_.emplace_back([this, address] { device_.close_shared_memory(address); });
+        return address;
+    }
     void* host(void* address) {
         releases_.emplace_back([this, address] { device_.free_host(address); });
         return address;
@@ -103,6 +111,13 @@ void use_everything(core::Device& device) {
     device.launch(params);
     params.cooperative = true;
     device.launch(params);
+    device.begin_capture(stream, core::CaptureMode::Relaxed);
+    const auto graph = [&] {
+        device.launch(params);
+        return device.end_capture(stream);
+    };
+    held.graph(graph());
+    held.shared(device.open_shared_memory(device.share_memory(a)));
     int ran = 0;
     device.host_function(stream, [&] { ++ran; });
     device.record_event(stop, stream);

@@ -121,6 +121,18 @@ std::string damage_of(std::string_view bytes) {
     return bytes.empty() ? "it is empty" : "it is neither a cubin nor a fatbin nor PTX";
 }
 
+bool is_host_object(std::string_view bytes) {
+    constexpr uint16_t kCudaMachine = 190;
+    Elf64_Ehdr header;
+    return form_of(bytes) == ImageForm::Cubin && read(bytes, 0, header) &&
+           header.e_machine != kCudaMachine;
+}
+
+bool is_relocatable(std::string_view bytes) {
+    Elf64_Ehdr header;
+    return form_of(bytes) == ImageForm::Cubin && read(bytes, 0, header) && header.e_type == ET_REL;
+}
+
 std::vector<std::string> symbols_with_prefix(std::string_view bytes, std::string_view prefix) {
     std::vector<std::string> names;
     if (form_of(bytes) == ImageForm::Cubin) {

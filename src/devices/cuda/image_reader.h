@@ -16,6 +16,11 @@ ImageForm form_of(std::string_view bytes);
 // seen. Reads nothing outside `bytes`.
 std::string damage_of(std::string_view bytes);
 
+// Whether it is an ELF file of another machine: nvcc's objects for the host, with code inside.
+bool is_host_object(std::string_view bytes);
+// Whether it is a cubin that must be linked before it can run.
+bool is_relocatable(std::string_view bytes);
+
 // Names that start with `prefix`, of a cubin or PTX; none of other forms.
 std::vector<std::string> symbols_with_prefix(std::string_view bytes, std::string_view prefix);
 // Names of the kernels of a cubin or PTX.

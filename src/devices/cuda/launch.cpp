@@ -2,6 +2,8 @@
 #include "core/error.h"
 #include "devices/cuda/device.h"
 #include "devices/cuda/device_state.h"
+#include "devices/cuda/image_reader.h"
+#include "devices/cuda/linker.h"
 #include "devices/cuda/module.h"
 
 namespace trilane::cuda {
@@ -18,8 +20,18 @@ const LoadedFunction& function_of(RawFunction raw) {
 
 }  // namespace
 
+core::Image CudaDevice::link(std::span<const core::LinkInput> inputs) {
+    const Scope scope(*this, "link");
+    return link_images(driver_, faults_, inputs);
+}
+
 RawModule CudaDevice::load(const core::Image& image) {
     const Scope scope(*this, "load");
+    if (image.format == "object" || is_relocatable(image.bytes)) {
+        core::LinkInput input{"the image", {}, image.bytes};
+        return reinterpret_cast<RawModule>(
+            new LoadedModule(driver_, faults_, link_images(driver_, faults_, {&input, 1})));
+    }
     return reinterpret_cast<RawModule>(new LoadedModule(driver_, faults_, image));
 }
 
@@ -47,8 +59,19 @@ std::vector<std::string> CudaDevice::function_names(RawModule module) {
 
 void CudaDevice::set_function_attribute(RawFunction function, int attribute, int value) {
     const Scope scope(*this, "set_function_attribute");
-    check(driver_.cuFuncSetAttribute(function_of(function).handle, attribute, value),
-          "cuFuncSetAttribute");
+    const LoadedFunction& kernel = function_of(function);
+    const Result result = driver_.cuFuncSetAttribute(kernel.handle, attribute, value);
+    if (result == result::kInvalidValue && attribute == kFunctionMaxDynamicShared) {
+        int fixed = 0;
+        check(driver_.cuFuncGetAttribute(&fixed, kFunctionShared, kernel.handle),
+              "cuFuncGetAttribute");
+        core::throw_error(core::ErrorKind::InvalidArgument,
+                          "set attribute of {}: dynamic shared memory: got {} bytes, expected at "
+                          "most {}",
+                          kernel.readable, value,
+                          properties_.shared_per_block_optin - static_cast<size_t>(fixed));
+    }
+    check(result, "cuFuncSetAttribute");
 }
 
 int CudaDevice::occupancy(RawFunction function, int block_threads, size_t shared_bytes) {
@@ -66,14 +89,21 @@ int CudaDevice::occupancy(RawFunction function, int block_threads, size_t shared
 Result CudaDevice::start(const core::LaunchParams& p) noexcept {
     const LoadedFunction& function = function_of(p.function);
     faults_.note_launch(&function.readable);
-    if (!p.cooperative) [[likely]]
+    if (!p.cooperative && p.cluster.x == 0) [[likely]]
         return driver_.cuLaunchKernel(function.handle, p.grid.x, p.grid.y, p.grid.z, p.block.x,
                                       p.block.y, p.block.z, static_cast<unsigned>(p.shared_bytes),
                                       stream_of(p.stream), const_cast<void**>(p.arguments),
                                       nullptr);
-    LaunchAttribute attribute;
-    attribute.id = kLaunchCooperative;
-    attribute.value.cooperative = 1;
+    LaunchAttribute attributes[2];
+    unsigned count = 0;
+    if (p.cooperative) {
+        attributes[count].id = kLaunchCooperative;
+        attributes[count++].value.cooperative = 1;
+    }
+    if (p.cluster.x != 0) {
+        attributes[count].id = kLaunchCluster;
+        attributes[count++].value.cluster = {p.cluster.x, p.cluster.y, p.cluster.z};
+    }
     const LaunchConfig config{p.grid.x,
                               p.grid.y,
                               p.grid.z,
@@ -82,8 +112,8 @@ Result CudaDevice::start(const core::LaunchParams& p) noexcept {
                               p.block.z,
                               static_cast<unsigned>(p.shared_bytes),
                               stream_of(p.stream),
-                              &attribute,
-                              1};
+                              attributes,
+                              count};
     return driver_.cuLaunchKernelEx(&config, function.handle, const_cast<void**>(p.arguments),
                                     nullptr);
 }
@@ -108,7 +138,25 @@ void CudaDevice::launch(const core::LaunchParams& params) {
 }
 
 void CudaDevice::fail_launch(const core::LaunchParams& params, Result result) {
-    faults_.fail(result, fmt::format("launch of {}", function_of(params.function).readable));
+    const LoadedFunction& kernel = function_of(params.function);
+    std::string hint;
+    int blocks = 0;
+    if (result == result::kCooperativeLaunchTooLarge &&
+        driver_.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, kernel.handle, static_cast<int>(params.block.count()), params.shared_bytes) ==
+            result::kSuccess)
+        hint = fmt::format(
+            "a cooperative grid must fit on the device at once: got {} blocks of {} threads, "
+            "expected at most {}",
+            params.grid.count(), params.block.count(), blocks * properties_.multiprocessor_count);
+    const core::Dim3 &grid = params.grid, &cluster = params.cluster;
+    if (cluster.x != 0 &&
+        (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0))
+        hint = fmt::format(
+            "a grid must be whole clusters: got ({}, {}, {}) blocks in clusters of "
+            "({}, {}, {})",
+            grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z);
+    faults_.fail(result, fmt::format("launch of {}", kernel.readable), hint);
 }
 
 }  // namespace trilane::cuda

@@ -245,6 +245,34 @@ NvrtcFile find_nvrtc(int driver_major) {
     return found;
 }
 
+std::string find_device_runtime(int driver_major) {
+    constexpr const char* kFile = "libcudadevrt.a";
+    std::vector<std::string> folders;
+    if (const auto given = core::env_string("TRILANE_CUDADEVRT"); given && !given->empty()) {
+        if (!is_folder(*given)) return *given;
+        folders.push_back(*given);
+    } else {
+        for (int major = driver_major; major >= kOldestMajor; --major)
+            for (const std::string& folder : folders_of(major)) {
+                add(folders, folder);
+                if (fs::path(folder).parent_path().filename() == "cuda_nvrtc")
+                    add(folders,
+                        fs::path(folder).parent_path().parent_path() / "cuda_runtime" / "lib");
+            }
+    }
+    std::error_code ignored;
+    std::string looked;
+    for (const std::string& folder : folders) {
+        const fs::path file = fs::path(folder) / kFile;
+        if (fs::exists(file, ignored)) return file.string();
+        looked += (looked.empty() ? "" : ", ") + folder;
+    }
+    throw_error(ErrorKind::NotSupported,
+                "link: the runtime of kernels that launch kernels is not found: looked for {} in "
+                "{}: pip install nvidia-cuda-runtime{} or set TRILANE_CUDADEVRT to the file",
+                kFile, looked, driver_major == 12 ? "-cu12" : "==13.*");
+}
+
 bool nvrtc_is_there(int driver_major) {
     const auto given = core::env_string("TRILANE_NVRTC");
     return (given && !given->empty()) || !find_file(driver_major).empty();

@@ -56,6 +56,9 @@ struct NvrtcFile {
 // Without opening it, which costs 20 ms and 70 MB: programs whose kernels are in the cache need
 // not.
 NvrtcFile find_nvrtc(int driver_major);
+// The runtime of kernels that launch kernels, to be linked into them: libcudadevrt.a, looked for as
+// NVRTC is, TRILANE_CUDADEVRT first (a file or a folder). NotSupported says where.
+std::string find_device_runtime(int driver_major);
 // Whether there is a file to open, or TRILANE_NVRTC names what should be one.
 bool nvrtc_is_there(int driver_major);
 // Opened once for each path and kept. NotSupported if it cannot be.

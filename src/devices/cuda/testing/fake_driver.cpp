@@ -20,10 +20,15 @@ Result fake_version(int* version) {
 }
 Result fake_error_name(Result error, const char** text) {
     static const std::map<Result, const char*> kNames = {
-        {1, "CUDA_ERROR_INVALID_VALUE"},   {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-        {100, "CUDA_ERROR_NO_DEVICE"},     {201, "CUDA_ERROR_INVALID_CONTEXT"},
-        {500, "CUDA_ERROR_NOT_FOUND"},     {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-        {719, "CUDA_ERROR_LAUNCH_FAILED"}, {999, "CUDA_ERROR_UNKNOWN"}};
+        {1, "CUDA_ERROR_INVALID_VALUE"},
+        {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+        {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
+        {100, "CUDA_ERROR_NO_DEVICE"},
+        {201, "CUDA_ERROR_INVALID_CONTEXT"},
+        {500, "CUDA_ERROR_NOT_FOUND"},
+        {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+        {719, "CUDA_ERROR_LAUNCH_FAILED"},
+        {999, "CUDA_ERROR_UNKNOWN"}};
     const auto found = kNames.find(error);
     *text = found == kNames.end() ? nullptr : found->second;
     return found == kNames.end() ? r::kInvalidValue : r::kSuccess;
@@ -116,7 +121,7 @@ Result fake_pop(ContextHandle* context) {
 }
 Result fake_synchronize() {
     ENTER();
-    return r::kSuccess;
+    return spoils_capture();
 }
 
 std::vector<Row> device_rows() {
@@ -154,7 +159,7 @@ EXPORTED Result cuGetProcAddress_v2(const char* symbol, void** function, int, ui
     *function = nullptr;
     if (machine.lacking != nullptr && std::strcmp(machine.lacking, symbol) == 0)
         return r::kNotFound;
-    for (const std::vector<Row>& rows : {device_rows(), memory_rows(), module_rows()})
+    for (const std::vector<Row>& rows : {device_rows(), memory_rows(), module_rows(), graph_rows()})
         for (const Row& row : rows)
             if (std::strcmp(row.name, symbol) == 0) *function = row.function;
     return *function == nullptr ? r::kNotFound : r::kSuccess;
@@ -175,12 +180,23 @@ EXPORTED trilane::cuda::testing::FakeDriver* trilane_fake_driver() {
     machine.events = before.events;
     machine.modules = before.modules;
     machine.pools = before.pools;
+    machine.links = before.links;
+    machine.graphs = before.graphs;
+    machine.shared = before.shared;
+    captures.clear();
+    peers.clear();
     machine.lose_everything = [] {
         for (const auto& [address, nbytes] : memory) std::free(at(address));
         for (const auto& [address, nbytes] : host_memory) std::free(address);
         for (Event* event : events) delete event;
         for (Module* module : modules) delete module;
         for (void* pool : pools) delete static_cast<char*>(pool);
+        for (Link* link : links) delete link;
+        for (Graph* graph : graphs) delete graph;
+        links.clear();
+        graphs.clear();
+        captures.clear();
+        peers.clear();
         memory.clear();
         host_memory.clear();
         registered.clear();
@@ -190,6 +206,7 @@ EXPORTED trilane::cuda::testing::FakeDriver* trilane_fake_driver() {
         pools.clear();
         machine.contexts = machine.blocks = machine.host_blocks = machine.registered = 0;
         machine.streams = machine.events = machine.modules = machine.pools = 0;
+        machine.links = machine.graphs = machine.shared = 0;
         machine.used = 0;
         sticky = 0;
     };

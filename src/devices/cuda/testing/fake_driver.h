@@ -25,14 +25,17 @@ struct FakeDriver {
     // --- what is alive
     int contexts = 0;  // retained and not released
     int blocks = 0, host_blocks = 0, registered = 0, streams = 0, events = 0, modules = 0,
-        pools = 0, host_functions = 0;
+        pools = 0, links = 0, graphs = 0, shared = 0, host_functions = 0;
     size_t used = 0;  // bytes of device memory
     int launches = 0, cooperative_launches = 0, staged_copies = 0;
+    int cluster_launches = 0, links_done = 0, libraries_linked = 0, peer_copies = 0;
+    int not_ready = 0;  // so many queries from now find work in flight
 
     void (*lose_everything)() = nullptr;  // what the end of a context takes with it
 
     int alive() const {
-        return contexts + blocks + host_blocks + registered + streams + events + modules + pools;
+        return contexts + blocks + host_blocks + registered + streams + events + modules + pools +
+               links + graphs + shared;
     }
 };
 

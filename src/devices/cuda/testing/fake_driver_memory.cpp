@@ -14,6 +14,7 @@ Result fake_info(size_t* free_bytes, size_t* total_bytes) {
 }
 Result fake_alloc(DeviceAddress* address, size_t nbytes) {
     ENTER();
+    if (const Result spoilt = spoils_capture(); spoilt != r::kSuccess) return spoilt;
     return allocate(address, nbytes);
 }
 Result fake_free(DeviceAddress address) {

@@ -22,13 +22,26 @@ Result fake_stream_create(StreamHandle* stream, unsigned, int) {
 }
 Result fake_stream_destroy(StreamHandle stream) {
     ENTER_DESTROY();
+    captures.erase(stream);
     if (streams.erase(reinterpret_cast<uint64_t>(stream)) == 0) return r::kInvalidHandle;
     --machine.streams;
     return answer;
 }
 Result fake_stream_wait(StreamHandle stream) {
     ENTER();
-    return known_stream(stream) ? r::kSuccess : r::kInvalidHandle;
+    if (!known_stream(stream)) return r::kInvalidHandle;
+    if (const auto found = captures.find(stream); found != captures.end()) {
+        found->second.lost = true;
+        return r::kStreamCaptureUnsupported;
+    }
+    return r::kSuccess;
+}
+Result fake_stream_query(StreamHandle stream) {
+    {
+        ENTER();
+        if (machine.not_ready > 0) return --machine.not_ready, r::kNotReady;
+    }
+    return fake_stream_wait(stream);
 }
 Result fake_stream_wait_event(StreamHandle stream, EventHandle event, unsigned) {
     ENTER();
@@ -51,6 +64,7 @@ Result fake_event_create(EventHandle* event, unsigned flags) {
     ENTER();
     auto* made = new Event;
     made->timing = (flags & kEventDisableTiming) == 0;
+    made->shared = (flags & kEventInterprocess) != 0;
     events.insert(made);
     ++machine.events;
     *event = reinterpret_cast<EventHandle>(made);
@@ -75,6 +89,11 @@ Result fake_event_record(EventHandle event, StreamHandle stream) {
 Result fake_event_wait(EventHandle event) {
     ENTER();
     return events.contains(reinterpret_cast<Event*>(event)) ? r::kSuccess : r::kInvalidHandle;
+}
+Result fake_event_query(EventHandle event) {
+    ENTER();
+    if (!events.contains(reinterpret_cast<Event*>(event))) return r::kInvalidHandle;
+    return machine.not_ready > 0 ? --machine.not_ready, r::kNotReady : r::kSuccess;
 }
 Result fake_event_elapsed(float* ms, EventHandle start, EventHandle stop) {
     ENTER();
@@ -119,6 +138,7 @@ Result fake_load(ModuleHandle* module, const void* image, unsigned, JitOption* o
                 std::strcpy(static_cast<char*>(values[i]), "ptxas: line 3: broken\nmore");
         return r::kInvalidPtx;
     }
+    if (text.find(".unlinked") != std::string::npos) return r::kInvalidImage;
     auto made = std::make_unique<Module>();
     for (std::string_view rest = text; !rest.empty();) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
@@ -192,7 +212,8 @@ Result fake_function_attribute(int* value, int attribute, FunctionHandle functio
 }
 Result fake_set_attribute(FunctionHandle function, int attribute, int value) {
     ENTER();
-    if (attribute != kFunctionMaxDynamicShared || value < 0) return r::kInvalidValue;
+    if (attribute != kFunctionMaxDynamicShared || value < 0 || value > 232448 - 128)
+        return r::kInvalidValue;
     kernel_of(function).max_dynamic_shared = value;
     return r::kSuccess;
 }
@@ -218,19 +239,39 @@ Result run(const Kernel& kernel, void** arguments) {
     for (int i = 0; i < count; ++i) out[i] = in[0][i] + in[1][i];
     return r::kSuccess;
 }
+// Now, or at each launch of the graph that the stream is captured for.
+Result run_on(StreamHandle stream, const Kernel& kernel, void** arguments) {
+    std::vector<std::string> bytes;
+    for (size_t i = 0; arguments != nullptr && i < kernel.sizes.size(); ++i)
+        bytes.emplace_back(static_cast<const char*>(arguments[i]), kernel.sizes[i]);
+    auto work = [&kernel, bytes = std::move(bytes)] {
+        std::vector<void*> pointers;
+        for (const std::string& value : bytes) pointers.push_back(const_cast<char*>(value.data()));
+        run(kernel, pointers.data());
+    };
+    if (!keep(stream, work)) work();
+    return r::kSuccess;
+}
 Result fake_launch(FunctionHandle function, unsigned, unsigned, unsigned, unsigned block, unsigned,
                    unsigned, unsigned, StreamHandle stream, void** arguments, void**) {
     ENTER();
     if (!known_stream(stream)) return r::kInvalidHandle;
     if (block > 1024) return r::kInvalidValue;
-    return run(kernel_of(function), arguments);
+    return run_on(stream, kernel_of(function), arguments);
 }
 Result fake_launch_ex(const LaunchConfig* config, FunctionHandle function, void** arguments,
                       void**) {
     ENTER();
     for (unsigned i = 0; i < config->attribute_count; ++i)
-        if (config->attributes[i].id == kLaunchCooperative) ++machine.cooperative_launches;
-    return run(kernel_of(function), arguments);
+        if (config->attributes[i].id == kLaunchCooperative) {
+            if (config->grid_x > 132 * 2) return r::kCooperativeLaunchTooLarge;
+            ++machine.cooperative_launches;
+        } else if (config->attributes[i].id == kLaunchCluster) {
+            if (config->grid_x % config->attributes[i].value.cluster.x != 0)
+                return r::kInvalidValue;
+            ++machine.cluster_launches;
+        }
+    return run_on(config->stream, kernel_of(function), arguments);
 }
 
 }  // namespace
@@ -240,13 +281,13 @@ std::vector<Row> module_rows() {
         {"cuStreamCreateWithPriority", pointer(fake_stream_create)},
         {"cuStreamDestroy", pointer(fake_stream_destroy)},
         {"cuStreamSynchronize", pointer(fake_stream_wait)},
-        {"cuStreamQuery", pointer(fake_stream_wait)},
+        {"cuStreamQuery", pointer(fake_stream_query)},
         {"cuStreamWaitEvent", pointer(fake_stream_wait_event)},
         {"cuLaunchHostFunc", pointer(fake_host_function)},
         {"cuEventCreate", pointer(fake_event_create)},
         {"cuEventDestroy", pointer(fake_event_destroy)},
         {"cuEventRecord", pointer(fake_event_record)},
-        {"cuEventQuery", pointer(fake_event_wait)},
+        {"cuEventQuery", pointer(fake_event_query)},
         {"cuEventSynchronize", pointer(fake_event_wait)},
         {"cuEventElapsedTime", pointer(fake_event_elapsed)},
         {"cuModuleLoadDataEx", pointer(fake_load)},

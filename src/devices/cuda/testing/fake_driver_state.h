@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,13 +21,25 @@ namespace trilane::cuda::testing {
 namespace r = trilane::cuda::result;
 
 struct Event {
-    bool recorded = false, timing = true;
+    bool recorded = false, timing = true, shared = false;
     std::chrono::steady_clock::time_point time;
 };
 struct Kernel {
     std::string name;
     std::vector<size_t> sizes;
     int max_dynamic_shared = 49152;
+};
+struct Link {
+    std::string text;
+    bool has_runtime = false;
+    char* errors = nullptr;
+};
+struct Capture {
+    std::vector<std::function<void()>> work;
+    bool lost = false;
+};
+struct Graph {
+    std::vector<std::function<void()>> work;
 };
 struct Module {
     std::map<std::string, Kernel> kernels;
@@ -39,6 +52,11 @@ inline std::map<DeviceAddress, size_t> memory;
 inline std::map<void*, size_t> host_memory, registered;
 inline std::set<Event*> events;
 inline std::set<Module*> modules;
+inline std::set<Link*> links;
+inline std::map<StreamHandle, Capture> captures;
+inline std::set<Graph*> graphs;
+inline std::set<std::pair<int, int>> peers;  // whose memory a device may use
+inline thread_local int capture_mode = 0;
 inline std::set<uint64_t> streams;
 inline std::set<void*> pools;
 inline uint64_t next_stream = 1;
@@ -128,6 +146,21 @@ void* pointer(F* function) {
     return reinterpret_cast<void*>(function);
 }
 std::vector<Row> memory_rows();
+// True if the stream is captured: `work` is for the graph.
+inline bool keep(StreamHandle stream, std::function<void()> work) {
+    const auto found = captures.find(stream);
+    if (found == captures.end()) return false;
+    found->second.work.push_back(std::move(work));
+    return true;
+}
+// What may not be called while anything is captured, unless the thread's mode lets it: that capture
+// is lost.
+inline Result spoils_capture() {
+    if (captures.empty() || capture_mode == 2) return r::kSuccess;
+    for (auto& [stream, capture] : captures) capture.lost = true;
+    return r::kStreamCaptureUnsupported;
+}
+std::vector<Row> graph_rows();
 std::vector<Row> module_rows();  // and streams, events, launches
 
 }  // namespace trilane::cuda::testing

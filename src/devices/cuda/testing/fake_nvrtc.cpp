@@ -46,12 +46,17 @@ EXPORTED int nvrtcDestroyProgram(Program** program) {
     *program = nullptr;
     return 0;
 }
-EXPORTED int nvrtcCompileProgram(Program* program, int, const char* const*) {
+EXPORTED int nvrtcCompileProgram(Program* program, int count, const char* const* options) {
     if (program->source.find("refuse") != std::string::npos) {
         program->log = "kernel.cu(1): error: refused\n";
         return kCompilation;
     }
     program->image = ".version 9.0\n.target sm_90\n";
+    for (int i = 0; i < count; ++i)
+        if (std::strcmp(options[i], "--relocatable-device-code=true") == 0)
+            program->image += ".unlinked\n";
+    if (program->source.find("<<<") != std::string::npos)
+        program->image += ".calls cudaLaunchDeviceV2\n";
     for (const auto& kernel : trilane::cuda::find_c_kernels(program->source)) {
         program->image += ".entry " + kernel.name;
         for (size_t i = 0; i < kernel.parameters.size(); ++i)

@@ -1,0 +1,133 @@
+// One run of the driver's linker.
+#include "devices/cuda/linker.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "devices/cuda/image_reader.h"
+#include "devices/cuda/nvrtc_table.h"
+
+namespace trilane::cuda {
+namespace {
+
+using core::ErrorKind;
+using core::LinkInput;
+using core::throw_error;
+
+constexpr size_t kLogBytes = 16384;
+constexpr std::string_view kArchive = "!<arch>\n";
+
+LinkInputType type_of(const LinkInput& input) {
+    if (input.bytes.starts_with(kArchive)) return kLinkLibrary;
+    switch (form_of(input.bytes)) {
+        case ImageForm::Cubin:
+            return is_host_object(input.bytes) ? kLinkObject : kLinkCubin;
+        case ImageForm::Fatbin:
+            return kLinkFatbin;
+        case ImageForm::Ptx:
+            return kLinkPtx;
+        case ImageForm::Unknown:
+            break;
+    }
+    throw_error(ErrorKind::InvalidArgument,
+                "link: {}: got {} bytes of an unknown form, expected a cubin, PTX, fatbin, object "
+                "or library",
+                input.name, input.bytes.size());
+}
+
+bool needs_runtime(const LinkInput& input) {
+    for (const char* name : {"cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"})
+        if (input.bytes.find(name) != std::string::npos) return true;
+    return false;
+}
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (bytes.empty())
+        throw_error(ErrorKind::NotSupported, "link: {} cannot be read: set TRILANE_CUDADEVRT",
+                    path);
+    return bytes;
+}
+
+class Link {
+  public:
+    Link(const DriverTable& driver, FaultState& faults) : driver_(driver), faults_(faults) {
+        auto* const nbytes = reinterpret_cast<void*>(uintptr_t{kLogBytes});
+        values_[0] = info_.data();
+        values_[1] = values_[3] = nbytes;
+        values_[2] = errors_.data();
+        require(driver_.cuLinkCreate(4, options_, values_, &handle_), "cuLinkCreate");
+    }
+    ~Link() {
+        if (handle_ != nullptr && !faults_.lost())
+            faults_.report(driver_.cuLinkDestroy(handle_), "cuLinkDestroy");
+    }
+    Link(const Link&) = delete;
+    Link& operator=(const Link&) = delete;
+
+    void add(const LinkInput& input) {
+        // PTX ends with its zero.
+        const LinkInputType type = type_of(input);
+        const size_t nbytes = input.bytes.size() + (type == kLinkPtx ? 1 : 0);
+        require(driver_.cuLinkAddData(handle_, type, const_cast<char*>(input.bytes.c_str()), nbytes,
+                                      input.name.c_str(), 0, nullptr, nullptr),
+                "cuLinkAddData");
+    }
+    core::Image complete() {
+        void* cubin = nullptr;
+        size_t nbytes = 0;
+        require(driver_.cuLinkComplete(handle_, &cubin, &nbytes), "cuLinkComplete");
+        core::Image image;
+        image.format = "cubin";
+        image.bytes.assign(static_cast<const char*>(cubin), nbytes);
+        image.log = text(info_);
+        return image;
+    }
+
+  private:
+    static std::string text(const std::vector<char>& log) {
+        return std::string(log.data(), std::find(log.begin(), log.end(), '\0') - log.begin());
+    }
+    void require(Result result, const char* call) {
+        if (result == result::kSuccess) return;
+        std::string log = text(errors_);
+        if (log.empty() || is_sticky(result)) faults_.fail(result, call);
+        core::throw_error_with_detail(kind_of(result),
+                                      fmt::format("{}: {}: {}", call, result_text(driver_, result),
+                                                  log.substr(0, log.find('\n'))),
+                                      log);
+    }
+    const DriverTable& driver_;
+    FaultState& faults_;
+    LinkHandle handle_ = nullptr;
+    // The driver writes into the logs until the link is destroyed.
+    std::vector<char> info_ = std::vector<char>(kLogBytes, '\0'),
+                      errors_ = std::vector<char>(kLogBytes, '\0');
+    JitOption options_[4] = {kJitInfoLog, kJitInfoLogBytes, kJitErrorLog, kJitErrorLogBytes};
+    void* values_[4] = {};
+};
+
+}  // namespace
+
+core::Image link_images(const DriverTable& driver, FaultState& faults,
+                        std::span<const LinkInput> inputs) {
+    if (inputs.empty()) throw_error(ErrorKind::InvalidArgument, "link: there is nothing to link");
+    bool runtime = false;
+    for (const LinkInput& input : inputs) {
+        if (form_of(input.bytes) != ImageForm::Unknown)
+            if (const std::string why = damage_of(input.bytes); !why.empty())
+                throw_error(ErrorKind::InvalidArgument, "link: {} cannot be used: {}", input.name,
+                            why);
+        runtime = runtime || needs_runtime(input);
+    }
+    Link link(driver, faults);
+    for (const LinkInput& input : inputs) link.add(input);
+    if (runtime)
+        link.add({"cudadevrt", "library", read_file(find_device_runtime(driver.version / 1000))});
+    return link.complete();
+}
+
+}  // namespace trilane::cuda
