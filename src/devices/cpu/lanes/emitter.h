@@ -54,6 +54,7 @@ class LaneEmitter {
     // values.cpp
     void emit(llvm::Instruction& instruction);
     void emit_scalar(llvm::Instruction& instruction);
+    llvm::Value* exact_in_lane_0(const llvm::Instruction& original, llvm::Instruction& copy);
     void emit_vector(llvm::Instruction& instruction);
     llvm::Value* divide(llvm::BinaryOperator& operation);
     llvm::Value* scalar(llvm::Value* value);  // of lane 0

@@ -156,8 +156,24 @@ void LaneEmitter::emit_scalar(Instruction& instruction) {
     bool of_lane_0 = plan_.shape(&instruction).is_affine();
     for (const Use& operand : instruction.operands()) of_lane_0 |= plan_.shape(operand).is_affine();
     if (of_lane_0) copy->dropPoisonGeneratingFlags();
-    builder_.Insert(copy, instruction.getName());
-    define(instruction, copy);
+    Value* base = of_lane_0 ? exact_in_lane_0(instruction, *copy) : nullptr;
+    if (base == nullptr)
+        base = builder_.Insert(copy, instruction.getName());
+    else
+        copy->deleteValue();
+    define(instruction, base);
+}
+
+// Some operations give base + lane * stride only where their promise holds, and lane 0 may be off:
+// bits that are set in both operands of `or`, a negative number said to be none. The sum and the
+// extension with the sign give the base that belongs to the other lanes. Null for all others.
+Value* LaneEmitter::exact_in_lane_0(const Instruction& original, Instruction& copy) {
+    if (copy.getOpcode() == Instruction::Or)
+        return builder_.CreateAdd(copy.getOperand(0), copy.getOperand(1));
+    if (original.getOpcode() == Instruction::ZExt && cast<CastInst>(original).hasNonNeg() &&
+        plan_.shape(original.getOperand(0)).exact_signed)
+        return builder_.CreateSExt(copy.getOperand(0), copy.getType());
+    return nullptr;
 }
 
 // x86 divides no vectors of integers. 32-bit quotients are exact in double: the next larger double

@@ -265,6 +265,29 @@ extern "C" __global__ void f(const int* a, int* out) {
     }
 }
 
+// `t + 1` for even t is `t | 1`: where lane 0 is off, t being odd there, that is not what the other
+// lanes count from.
+TEST(LanesOfText, BaseOfARowWhereLane0IsOff) {
+    constexpr const char* kText = R"(
+extern "C" __global__ void f(const int* a, int* out) {
+    int t = threadIdx.x + blockDim.x * threadIdx.y;
+    if (t % 2 == 0) out[t] = a[t + 1];
+    if (t % 4 == 1) out[t] = a[t + 2] + a[t ^ 2];
+})";
+    constexpr int kRow = 11, kThreads = kRow * 5;
+    std::vector<int> a(kThreads + 4), expected(kThreads);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = int(i) * 7 + 1;
+    for (int t = 0; t < kThreads; ++t) {
+        if (t % 2 == 0) expected[t] = a[t + 1];
+        if (t % 4 == 1) expected[t] = a[t + 2] + a[t ^ 2];
+    }
+    for (int lanes : {1, 4, 8, 16, 32}) {
+        std::vector<int> out(kThreads);
+        compile(kText, {lanes, ""})->launch("f", {1}, {kRow, 5}, a.data(), out.data());
+        EXPECT_EQ(out, expected) << lanes;
+    }
+}
+
 TEST(LaneGenerator, SameTextForTheSameSeed) {
     std::string one = text_of(testing::generate_kernel(7), "k");
     EXPECT_EQ(one, text_of(testing::generate_kernel(7), "k"));
