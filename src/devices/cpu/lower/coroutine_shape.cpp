@@ -1,7 +1,9 @@
 // Kernels as coroutines, by LLVM's switched-resume lowering.
 #include "devices/cpu/lower/coroutine_shape.h"
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -93,7 +95,8 @@ class SuspensionBuilder {
         WaitingLoops waiting = find_waiting_loops(function_, optimizer_);
         lowered_.waits_on_blocks = waiting.on_blocks;
         std::set<BasicBlock*> turns(waiting.latches.begin(), waiting.latches.end());
-        for (BasicBlock* latch : strided_latches(function_, optimizer_)) turns.insert(latch);
+        for (BasicBlock* latch : strided_latches(function_, optimizer_))
+            if (!waits_in_each_round(*latch, calls)) turns.insert(latch);
         begin();
         for (CallBase* call : calls) replace_call(*call);
         for (BasicBlock* latch : turns) suspend_before(*latch->getTerminator(), Suspend::Yield);
@@ -106,6 +109,17 @@ class SuspensionBuilder {
     }
 
   private:
+    // Threads that meet in every round take turns already.
+    bool waits_in_each_round(BasicBlock& latch, ArrayRef<CallBase*> calls) {
+        DominatorTree dominators(function_);
+        LoopInfo loops(dominators);
+        const Loop* loop = loops.getLoopFor(&latch);
+        return loop != nullptr && any_of(calls, [&](const CallBase* call) {
+                   return loop->contains(call->getParent()) &&
+                          dominators.dominates(call->getParent(), &latch);
+               });
+    }
+
     Value* intrinsic(IRBuilder<>& builder, Intrinsic::ID id, ArrayRef<Value*> arguments,
                      ArrayRef<Type*> types = {}) {
         return builder.CreateCall(Intrinsic::getDeclaration(function_.getParent(), id, types),
