@@ -56,8 +56,11 @@ LaneShape sum(LaneShape a, LaneShape b, int64_t sign, bool nsw, bool nuw) {
         __builtin_add_overflow(a.stride, stride, &stride))
         return LaneShape::varying();
     if (stride == 0) return LaneShape::uniform();
+    // What does not wrap in the lanes that are on may in lane 0, from which rows are counted: a
+    // difference below zero, or a falling row. A rising sum is least in lane 0.
+    const bool rising = sign > 0 && stride > 0;
     return LaneShape::affine(stride, a.exact_signed && b.exact_signed && nsw,
-                             a.exact_unsigned && b.exact_unsigned && nuw);
+                             a.exact_unsigned && b.exact_unsigned && nuw && rising);
 }
 
 LaneShape scaled(LaneShape a, int64_t factor, bool nsw, bool nuw) {

@@ -172,6 +172,8 @@ class Lowering {
     bool shape_as_regions(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
         unsigned lanes = chosen_lanes();
         if (lanes <= 1 || front_.options.optimize == 0) return false;
+        // The checks know a thread's own arrays by its stack, not in the block's memory.
+        if (front_.options.check && lowered.local_bytes > 0) return false;
         Stopwatch watch(times.shape_ns);
         Function* function =
             build_region_shape(kernel, layout, lowered.entry_symbol, optimizer_, lanes, lowered);
