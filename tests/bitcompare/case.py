@@ -160,7 +160,7 @@ def run_all(cases: Sequence[Case], context: object) -> dict[str, np.ndarray]:
     """Results by name, of shape (rows, columns)."""
     from trilane import _core
 
-    todo = groups(cases)
+    parts = groups(cases)
 
     def compiled(group: Group) -> object:
         return _core.Module.compile(
@@ -170,7 +170,7 @@ def run_all(cases: Sequence[Case], context: object) -> dict[str, np.ndarray]:
 
     results = {}
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        for group, module in zip(todo, pool.map(compiled, todo), strict=True):
+        for group, module in zip(parts, pool.map(compiled, parts), strict=True):
             for case in group.cases:
                 results[case.name] = _launched(case, module.function(case.name), context)
     return results

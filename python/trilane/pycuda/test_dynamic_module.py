@@ -69,7 +69,7 @@ def on_gpu():
 
 def test_what_was_compiled_is_linked():
     if not on_gpu():
-        pytest.skip("the cpu device links sources")
+        pytest.skip("about compiled objects; the cpu device links sources and refuses these")
     image = compile(CHILD, options=["-dc"])
     module = DynamicModule().add_source(PARENT).add_data(image, cuda.jit_input_type.CUBIN, "child")
     module.link()
@@ -86,7 +86,7 @@ def test_what_was_compiled_is_linked():
 
 def test_what_does_not_fit_is_told_by_the_linker():
     if not on_gpu():
-        pytest.skip("the cpu device links sources")
+        pytest.skip("about compiled objects; the cpu device links sources and refuses these")
     heard = []
     module = DynamicModule(message_handler=lambda *message: heard.append(message))
     with pytest.raises(cuda.Error, match="fill"):
