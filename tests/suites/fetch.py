@@ -9,7 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.suites.peers import Archive, Peer
+from tests.suites.peers import PEERS, Archive, Peer
 
 # pip can download a source package only by building its metadata, which needs the peer's own
 # compilers; its finder and session give the file itself, with the user's configuration.
@@ -89,3 +89,13 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
                 stream = archive.extractfile(member)
                 assert stream is not None
                 yield member.name, stream.read()
+
+
+def main() -> None:
+    """Fetch every peer's tests, for a run on a machine that has no network."""
+    for peer in PEERS.values():
+        fetch(peer)
+
+
+if __name__ == "__main__":
+    main()

@@ -157,7 +157,7 @@ def reasons(files: list[Path]) -> Counter[str]:
 
 def run_files(peer: Peer, files: list[Path], options: argparse.Namespace) -> list[Path]:
     """Run test files, `jobs` at a time, and tell how each did."""
-    python = private_python(peer)
+    python = options.python or private_python(peer)
     results = []
     with ThreadPoolExecutor(options.jobs) as pool:
         work = [
@@ -188,6 +188,9 @@ def main() -> int:
     )
     parser.add_argument("--reasons", type=int, default=0, metavar="N", help="print the N commonest")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument(
+        "--python", metavar="EXE", help="interpreter that has what the tests import, as it is"
+    )
     options = parser.parse_args()
     peer = PEERS[options.peer]
     fetch(peer)
