@@ -7,11 +7,11 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 
 #include <set>
 
 #include "core/error.h"
+#include "devices/cpu/lower/kernel_body.h"
 #include "devices/cpu/lower/loop_shape.h"
 #include "devices/cpu/lower/prepare.h"
 #include "devices/cpu/lower/suspends.h"
@@ -52,30 +52,18 @@ bool waits_in_warps_only(Function& kernel, Optimizer& optimizer) {
 
 Function* build_coroutine_body(Function& kernel, const SharedLayout& layout,
                                const std::string& symbol) {
-    Module& module = *kernel.getParent();
-    LLVMContext& context = module.getContext();
+    LLVMContext& context = kernel.getContext();
     Type* pointer = PointerType::get(context, 0);
     Type* word = Type::getInt32Ty(context);
-    Function* function = Function::Create(
-        FunctionType::get(Type::getVoidTy(context), {pointer, pointer, word, word, word}, false),
-        GlobalValue::ExternalLinkage, symbol, module);
-    function->setAttributes(AttributeList().addFnAttributes(
-        context, AttrBuilder(context, kernel.getAttributes().getFnAttrs())));
-    function->addFnAttr(Attribute::NoUnwind);
+    Function* function = make_function_like(kernel, {pointer, pointer, word, word, word},
+                                            GlobalValue::ExternalLinkage, symbol);
     function->setSubprogram(kernel.getSubprogram());
-    BasicBlock* entry = BasicBlock::Create(context, "entry", function);
-    IRBuilder<> builder(entry);
+    IRBuilder<> builder(BasicBlock::Create(context, "entry", function));
     BlockValues values = load_block_values(builder, function->getArg(0));
     for (unsigned axis = 0; axis < 3; ++axis) values.thread_idx[axis] = function->getArg(2 + axis);
     SmallVector<Value*, 8> arguments = load_arguments(builder, kernel, values.context);
-    CallInst* call = builder.CreateCall(&kernel, arguments);
-    call->setAttributes(kernel.getAttributes().removeFnAttributes(context));
-    builder.CreateRetVoid();
-    InlineFunctionInfo info;
-    InlineResult result = InlineFunction(*call, info);
-    TRILANE_CHECK(result.isSuccess(), "{}: {}", symbol, result.getFailureReason());
-    lower_registers(*function, &values);
-    lower_shared(*function, layout, values.shared);
+    builder.SetInsertPoint(builder.CreateRetVoid());
+    inline_kernel(builder, kernel, arguments, layout, values);
     return function;
 }
 

@@ -6,10 +6,9 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 
-#include "core/error.h"
 #include "devices/cpu/lanes/vectorize.h"
+#include "devices/cpu/lower/kernel_body.h"
 #include "devices/cpu/lower/prepare.h"
 #include "devices/cpu/lower/row_fold.h"
 #include "devices/cpu/run/block_context.h"
@@ -18,44 +17,6 @@ namespace trilane::cpu {
 
 using namespace llvm;
 using namespace llvm::PatternMatch;
-
-SmallVector<Value*, 8> load_arguments(IRBuilder<>& builder, Function& kernel, Value* context) {
-    SmallVector<Value*, 8> arguments;
-    const DataLayout& data = kernel.getParent()->getDataLayout();
-    MDNode* invariant = MDNode::get(builder.getContext(), {});
-    // So that arguments are loaded before loops in which they may not be used.
-    auto set_readable = [&](LoadInst* pointer, uint64_t nbytes, Align align) {
-        auto number = [&](uint64_t value) {
-            return MDNode::get(builder.getContext(),
-                               ConstantAsMetadata::get(builder.getInt64(value)));
-        };
-        pointer->setMetadata(LLVMContext::MD_dereferenceable, number(nbytes));
-        pointer->setMetadata(LLVMContext::MD_align, number(align.value()));
-    };
-    LoadInst* table = builder.CreateAlignedLoad(
-        builder.getPtrTy(), context_field(builder, context, offsetof(BlockContext, arguments)),
-        Align(8), "arguments");
-    table->setMetadata(LLVMContext::MD_invariant_load, invariant);
-    if (!kernel.arg_empty()) set_readable(table, 8 * kernel.arg_size(), Align(8));
-    for (Argument& argument : kernel.args()) {
-        LoadInst* address = builder.CreateAlignedLoad(
-            builder.getPtrTy(),
-            builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), table, argument.getArgNo()),
-            Align(8));
-        address->setMetadata(LLVMContext::MD_invariant_load, invariant);
-        if (argument.hasByValAttr()) {
-            arguments.push_back(address);
-            continue;
-        }
-        Type* type = argument.getType();
-        const Align align = type->isVectorTy() ? Align(1) : data.getABITypeAlign(type);
-        set_readable(address, data.getTypeStoreSize(type), align);
-        LoadInst* value = builder.CreateAlignedLoad(type, address, align, argument.getName());
-        value->setMetadata(LLVMContext::MD_invariant_load, invariant);
-        arguments.push_back(value);
-    }
-    return arguments;
-}
 
 CountedLoop make_counted_loop(BasicBlock* before, Value* limit, const Twine& name) {
     Function& function = *before->getParent();
@@ -131,20 +92,8 @@ uint32_t narrow_global_indices(Function& function, const BlockValues& values) {
 
 Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const std::string& symbol,
                            LoweredKernel& lowered, bool whole_warps) {
-    Module& module = *kernel.getParent();
-    LLVMContext& context = module.getContext();
-    Function* function = Function::Create(
-        FunctionType::get(Type::getVoidTy(context), {PointerType::get(context, 0)}, false),
-        GlobalValue::ExternalLinkage, symbol, module);
-    function->copyAttributesFrom(&kernel);
-    function->setAttributes(AttributeList().addFnAttributes(
-        context, AttrBuilder(context, kernel.getAttributes().getFnAttrs())));
-    function->addFnAttr(Attribute::NoUnwind);
-    function->addParamAttr(0, Attribute::NoAlias);
-    function->addDereferenceableParamAttr(0, sizeof(BlockContext));
-    function->addParamAttr(0, Attribute::getWithAlignment(context, Align(8)));
-    BasicBlock* entry = BasicBlock::Create(context, "entry", function);
-    IRBuilder<> builder(entry);
+    Function* function = make_block_function(kernel, symbol);
+    IRBuilder<> builder(BasicBlock::Create(kernel.getContext(), "entry", function));
     BlockValues values = load_block_values(builder, function->getArg(0));
     if (whole_warps) values.block_dim[0] = builder.CreateAnd(values.block_dim[0], ~uint64_t{31});
     SmallVector<Value*, 8> arguments = load_arguments(builder, kernel, values.context);
@@ -152,17 +101,11 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     values.thread_idx[0] = loops.x;
     values.thread_idx[1] = loops.y;
     values.thread_idx[2] = loops.z;
-    ReturnInst::Create(context, loops.exit);
+    ReturnInst::Create(kernel.getContext(), loops.exit);
     builder.SetInsertPoint(loops.body->getTerminator());
     if (kernel_needs_thread(kernel)) store_thread(builder, values);
-    CallInst* call = builder.CreateCall(&kernel, arguments);
-    call->setAttributes(kernel.getAttributes().removeFnAttributes(context));
     function->setSubprogram(kernel.getSubprogram());
-    InlineFunctionInfo info;
-    InlineResult result = InlineFunction(*call, info);
-    TRILANE_CHECK(result.isSuccess(), "{}: {}", symbol, result.getFailureReason());
-    lower_registers(*function, &values);
-    lower_shared(*function, layout, values.shared);
+    inline_kernel(builder, kernel, arguments, layout, values);
     lowered.row_fold = whole_warps ? RowFold::None : find_row_fold(values, *loops.x);
     lowered.narrow_axes = narrow_global_indices(*function, values);
     return function;

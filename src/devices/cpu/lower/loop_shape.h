@@ -79,8 +79,4 @@ void mark_threads_independent(llvm::Function& function, Optimizer& optimizer);
 // axis: says so in IR, for each of the axes found, which are returned (bit 0: x).
 uint32_t narrow_global_indices(llvm::Function& function, const BlockValues& values);
 
-// Arguments of `kernel` loaded from the context; byval ones are addresses.
-llvm::SmallVector<llvm::Value*, 8> load_arguments(llvm::IRBuilder<>& builder,
-                                                  llvm::Function& kernel, llvm::Value* context);
-
 }  // namespace trilane::cpu

@@ -1,0 +1,156 @@
+// A copy of a thread's function that runs from one barrier to the next.
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include "devices/cpu/lanes/vectorize.h"
+#include "devices/cpu/lower/loop_shape.h"
+#include "devices/cpu/lower/region_thread.h"
+
+namespace trilane::cpu {
+
+using namespace llvm;
+
+namespace {
+
+class RegionCopy {
+  public:
+    explicit RegionCopy(RegionThread& thread)
+        : thread_(thread), data_(thread.function->getParent()->getDataLayout()) {}
+
+    Region run(unsigned number) {
+        region_.function = CloneFunction(thread_.function, map_);
+        region_.function->setName(thread_.symbol + ".region");
+        if (number > 0) begin_behind(thread_.barriers[number - 1]);
+        for (unsigned j = 0; j < thread_.barriers.size(); ++j) end_at(j);
+        removeUnreachableBlocks(*region_.function);
+        note_returns();
+        if (kernel_needs_thread(*region_.function)) tell_thread();
+        for (unsigned j = 0; j < thread_.barriers.size(); ++j) {
+            // Blocks that are gone are null in the map.
+            WeakTrackingVH handle = map_[thread_.barriers[j].before];
+            auto* block = dyn_cast_or_null<BasicBlock>(static_cast<Value*>(handle));
+            if (block != nullptr && block->getParent() == region_.function)
+                region_.exits.push_back(j);
+        }
+        return std::move(region_);
+    }
+
+  private:
+    template <typename T>
+    T* copy(T* value) {
+        return cast<T>(static_cast<Value*>(map_[value]));
+    }
+
+    static Type* in_memory(Type* type) {
+        return type->isIntegerTy(1) ? Type::getInt8Ty(type->getContext()) : type;
+    }
+
+    Value* cell(IRBuilder<>& builder, unsigned argument, uint64_t place) {
+        return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
+                                                  region_.function->getArg(argument), place);
+    }
+
+    // Where a region finds a value, or leaves it.
+    Value* address(IRBuilder<>& builder, const Carried& carried, unsigned cells) {
+        if (carried.uniform) return cell(builder, cells, carried.place);
+        uint64_t size = data_.getTypeAllocSize(carried.type);
+        Value* row = builder.CreateInBoundsGEP(
+            builder.getInt8Ty(), copy(thread_.scratch),
+            builder.CreateMul(copy(thread_.row), builder.getInt64(carried.place)));
+        return builder.CreateInBoundsGEP(
+            builder.getInt8Ty(), row,
+            builder.CreateMul(copy(thread_.linear), builder.getInt64(size), "", true, true));
+    }
+
+    // Nothing else touches the arrays of what is carried over: loads of other memory stay valid.
+    void of_carried(Instruction& access) {
+        access.setMetadata(LLVMContext::MD_noalias, nullptr);
+        access.setMetadata(LLVMContext::MD_alias_scope, thread_.carried_scope);
+    }
+
+    void begin_behind(const Barrier& start) {
+        BasicBlock* common = copy(thread_.common);
+        auto* jump = cast<BranchInst>(common->getTerminator());
+        IRBuilder<> builder(jump);
+        for (unsigned i : start.live) {
+            const Carried& carried = thread_.carried[i];
+            Type* type = in_memory(carried.type);
+            Value* value = builder.CreateAlignedLoad(
+                type, address(builder, carried, RegionThread::kRead), data_.getABITypeAlign(type));
+            if (type != carried.type) value = builder.CreateTrunc(value, carried.type);
+            builder.CreateStore(value, copy(carried.slot));
+        }
+        jump->getSuccessor(0)->removePredecessor(common);
+        jump->setSuccessor(0, copy(start.after));
+    }
+
+    void end_at(unsigned number) {
+        const Barrier& barrier = thread_.barriers[number];
+        auto* call = copy(barrier.call);
+        BasicBlock* block = call->getParent();
+        IRBuilder<> builder(call);
+        for (unsigned i : barrier.live) {
+            const Carried& carried = thread_.carried[i];
+            Value* value = builder.CreateLoad(carried.type, copy(carried.slot));
+            Type* type = in_memory(carried.type);
+            if (type != carried.type) value = builder.CreateZExt(value, type);
+            StoreInst* store =
+                builder.CreateAlignedStore(value, address(builder, carried, RegionThread::kWritten),
+                                           data_.getABITypeAlign(type));
+            if (!carried.uniform) of_carried(*store);
+        }
+        if (barrier.predicate != nullptr) {
+            Value* given = call->getArgOperand(0);
+            Value* yes = builder.CreateICmpNE(given, Constant::getNullValue(given->getType()));
+            builder.CreateAtomicRMW(
+                AtomicRMWInst::Add, region_.function->getArg(RegionThread::kCount),
+                builder.CreateZExt(yes, builder.getInt32Ty()), Align(4), AtomicOrdering::Monotonic);
+        }
+        note_exit(builder, 1u << number);
+        at_barrier_.insert(builder.CreateRetVoid());
+        for (BasicBlock* next : successors(block)) next->removePredecessor(block);
+        while (&block->back() != call) block->back().eraseFromParent();
+        call->replaceAllUsesWith(PoisonValue::get(call->getType()));
+        call->eraseFromParent();
+    }
+
+    void note_returns() {
+        for (BasicBlock& block : *region_.function) {
+            auto* leave = dyn_cast<ReturnInst>(block.getTerminator());
+            if (leave == nullptr || at_barrier_.contains(leave)) continue;
+            IRBuilder<> builder(leave);
+            note_exit(builder, kExitEnd);
+            region_.ends = true;
+        }
+    }
+
+    void tell_thread() {
+        IRBuilder<> builder(copy(thread_.common)->getTerminator());
+        StoreInst* store = builder.CreateAlignedStore(
+            builder.CreateTrunc(copy(thread_.linear), builder.getInt32Ty()),
+            context_field(builder, region_.function->getArg(RegionThread::kContext),
+                          offsetof(BlockContext, thread_linear)),
+            Align(4));
+        store->setMetadata(kThreadMark, MDNode::get(region_.function->getContext(), {}));
+    }
+
+    // One bit for each way in which threads have left the region: more than one is a fault.
+    void note_exit(IRBuilder<>& builder, uint32_t bit) {
+        Value* place = cell(builder, RegionThread::kWritten, kExitsCell);
+        Value* exits = builder.CreateAlignedLoad(builder.getInt32Ty(), place, Align(4));
+        builder.CreateAlignedStore(builder.CreateOr(exits, builder.getInt32(bit)), place, Align(4));
+    }
+
+    RegionThread& thread_;
+    const DataLayout& data_;
+    ValueToValueMapTy map_;
+    Region region_;
+    SmallPtrSet<Instruction*, 8> at_barrier_;
+};
+
+}  // namespace
+
+Region make_region(RegionThread& thread, unsigned number) { return RegionCopy(thread).run(number); }
+
+}  // namespace trilane::cpu
