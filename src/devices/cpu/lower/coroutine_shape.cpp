@@ -1,14 +1,13 @@
 // Kernels as coroutines, by LLVM's switched-resume lowering.
 #include "devices/cpu/lower/coroutine_shape.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
-
-#include <set>
 
 #include "core/error.h"
 #include "devices/cpu/lower/kernel_body.h"
@@ -82,12 +81,14 @@ class SuspensionBuilder {
         std::vector<Instruction*> volatiles = volatile_shared_;
         WaitingLoops waiting = find_waiting_loops(function_, optimizer_);
         lowered_.waits_on_blocks = waiting.on_blocks;
-        std::set<BasicBlock*> turns(waiting.latches.begin(), waiting.latches.end());
+        // The jumps, not their blocks: a call that suspends cuts its block in two.
+        SmallSetVector<Instruction*, 8> turns;
+        for (BasicBlock* latch : waiting.latches) turns.insert(latch->getTerminator());
         for (BasicBlock* latch : strided_latches(function_, optimizer_))
-            if (!waits_in_each_round(*latch, calls)) turns.insert(latch);
+            if (!waits_in_each_round(*latch, calls)) turns.insert(latch->getTerminator());
         begin();
         for (CallBase* call : calls) replace_call(*call);
-        for (BasicBlock* latch : turns) suspend_before(*latch->getTerminator(), Suspend::Yield);
+        for (Instruction* jump : turns) suspend_before(*jump, Suspend::Yield);
         for (Instruction* access : volatiles) suspend_before(*access, Suspend::Converge);
         optimizer_.forget(function_);
     }

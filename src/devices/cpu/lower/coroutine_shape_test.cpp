@@ -125,6 +125,26 @@ extern "C" __global__ void f(int* counter) {
     EXPECT_EQ(counter, 20 * 64);
 }
 
+// The block that leads back has a barrier: threads stand still there, and then at the back edge.
+TEST(CoroutineShape, LoopThatWaitsWithABarrierBeforeItsBackEdge) {
+    Program program(R"(
+extern "C" __global__ void f(int* flag, int* out) {
+    int rounds = 0, go = 0;
+    do {
+        ++rounds;
+        if (threadIdx.x == 40 && rounds == 3) atomicExch(flag, 1);
+        __syncthreads();
+        go = atomicAdd(flag, 0) == 0;
+        __syncthreads();
+    } while (go);
+    out[threadIdx.x] = rounds;
+})");
+    int flag = 0;
+    std::vector<int> out(50);
+    program.launch("f", {1}, {50}, &flag, out.data());
+    EXPECT_EQ(out, std::vector<int>(50, 3));
+}
+
 TEST(CoroutineShape, BlocksWaitForEarlierBlocksAndLater) {
     Program program(R"(
 extern "C" __global__ void chain(volatile int* flag, int n) {
