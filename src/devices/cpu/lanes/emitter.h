@@ -1,5 +1,6 @@
 // Writes the function of W lanes by the plan. One object per function written; its parts: flow.cpp
-// (blocks, masks), values.cpp (operands, arithmetic), memory.cpp, guess.cpp, calls.cpp.
+// (blocks, masks), values.cpp (operands, arithmetic), memory.cpp, guess.cpp,
+// turned.cpp, calls.cpp.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -95,6 +96,19 @@ class LaneEmitter {
                         const std::function<llvm::Value*()>& otherwise);
     llvm::Value* load_row(llvm::LoadInst& load, llvm::Value* base, int64_t stride);
     void store_row(llvm::StoreInst& store, llvm::Value* base, int64_t stride);
+
+    // turned.cpp
+    // Lane l reaches element l ^ turn of the W elements from `base` on.
+    struct TurnedRow {
+        llvm::Value* base = nullptr;
+        llvm::Value* turn = nullptr;       // i32, less than W
+        llvm::Value* condition = nullptr;  // nullptr: always
+    };
+    std::optional<TurnedRow> turned_row(llvm::Value* pointer, int64_t size);
+    llvm::Value* turned(llvm::Value* value, llvm::Value* turn);
+    llvm::Value* turned_mask(llvm::Value* mask, llvm::Value* turn);
+    llvm::Value* load_turned(llvm::LoadInst& load, const TurnedRow& row);
+    void store_turned(llvm::StoreInst& store, const TurnedRow& row);
 
     // calls.cpp
     void emit_call(llvm::CallBase& call);

@@ -71,7 +71,12 @@ void LaneEmitter::emit_load(LoadInst& load) {
         return define(
             load,
             either(row->condition, [&] { return load_row(load, row->base, row->stride); }, gather));
-    define(load, gather());
+    std::optional<TurnedRow> turned =
+        at.is_varying() ? turned_row(load.getPointerOperand(), size) : std::nullopt;
+    if (!turned) return define(load, gather());
+    auto partners = [&] { return load_turned(load, *turned); };
+    define(load,
+           turned->condition == nullptr ? partners() : either(turned->condition, partners, gather));
 }
 
 // What other memory the access cannot reach.
@@ -144,7 +149,17 @@ void LaneEmitter::emit_store(StoreInst& store) {
             scatter);
         return;
     }
-    scatter();
+    std::optional<TurnedRow> turned = at.is_varying() ? turned_row(pointer, size) : std::nullopt;
+    auto partners = [&]() -> Value* {
+        store_turned(store, *turned);
+        return nullptr;
+    };
+    if (turned && turned->condition != nullptr)
+        either(turned->condition, partners, scatter);
+    else if (turned)
+        partners();
+    else
+        scatter();
 }
 
 // All lanes at one place, and nobody asks what was there: one operation for all.
