@@ -54,4 +54,12 @@ RawEvent Device::create_shared_event() { refuse(*this, "events for other process
 std::string Device::share_event(RawEvent) { refuse(*this, "events for other processes"); }
 RawEvent Device::open_shared_event(std::string_view) { refuse(*this, "events of other processes"); }
 
+RawArray Device::create_array(const ArrayParams&) { refuse(*this, "CUDA arrays"); }
+void Device::destroy_array(RawArray) noexcept {}
+void Device::copy_box(const BoxCopy&, RawStream, bool) { refuse(*this, "CUDA arrays"); }
+RawTexture Device::create_texture(const TextureParams&) { refuse(*this, "texture objects"); }
+void Device::destroy_texture(RawTexture) noexcept {}
+RawSurface Device::create_surface(RawArray) { refuse(*this, "surface objects"); }
+void Device::destroy_surface(RawSurface) noexcept {}
+
 }  // namespace trilane::core

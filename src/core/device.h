@@ -19,6 +19,7 @@
 
 #include "core/image.h"
 #include "core/program.h"
+#include "core/texture_params.h"
 
 namespace trilane::core {
 
@@ -229,6 +230,16 @@ class Device {
     virtual RawEvent create_shared_event();  // without timing
     virtual std::string share_event(RawEvent event);
     virtual RawEvent open_shared_event(std::string_view handle);
+
+    // --- arrays, textures, surfaces; work in flight on any stream may use them: what destroys one
+    // waits for it. Defaults: NotSupported.
+    virtual RawArray create_array(const ArrayParams& params);  // OutOfMemory
+    virtual void destroy_array(RawArray array) noexcept;
+    virtual void copy_box(const BoxCopy& copy, RawStream stream, bool wait);  // as copy_3d
+    virtual RawTexture create_texture(const TextureParams& params);
+    virtual void destroy_texture(RawTexture texture) noexcept;
+    virtual RawSurface create_surface(RawArray array);
+    virtual void destroy_surface(RawSurface surface) noexcept;
 
     // --- programs
     // Everything besides the program that changes what compile() gives: compiler and version,

@@ -77,6 +77,14 @@ class CudaDevice : public core::Device {
     std::string share_event(core::RawEvent event) override;
     core::RawEvent open_shared_event(std::string_view handle) override;
 
+    core::RawArray create_array(const core::ArrayParams& params) override;
+    void destroy_array(core::RawArray array) noexcept override;
+    void copy_box(const core::BoxCopy& copy, core::RawStream stream, bool wait) override;
+    core::RawTexture create_texture(const core::TextureParams& params) override;
+    void destroy_texture(core::RawTexture texture) noexcept override;
+    core::RawSurface create_surface(core::RawArray array) override;
+    void destroy_surface(core::RawSurface surface) noexcept override;
+
     std::string compiler_id() override;
     core::Image compile(const core::Program& program) override;
     core::Image link(std::span<const core::LinkInput> inputs) override;
@@ -127,6 +135,7 @@ class CudaDevice : public core::Device {
     template <class Ask>
     void poll(Ask ask, const char* call);
     void free_host_calls() noexcept;
+    void wait_before_destroying() noexcept;  // for work that may use it
     PoolHandle pool();
     Compiler& compiler();
     Result start(const core::LaunchParams& params) noexcept;

@@ -79,7 +79,7 @@ enum FunctionAttribute : int {
 
 // CUpointer_attribute and its memory types.
 constexpr int kPointerMemoryType = 2;
-constexpr unsigned kMemoryHost = 1, kMemoryDevice = 2, kMemoryUnified = 4;
+constexpr unsigned kMemoryHost = 1, kMemoryDevice = 2, kMemoryArray = 3, kMemoryUnified = 4;
 
 // CUjit_option.
 enum JitOption : int {
@@ -124,6 +124,61 @@ struct Memcpy3D {
 };
 static_assert(sizeof(Memcpy3D) == 200 && offsetof(Memcpy3D, dst_x) == 88 &&
               offsetof(Memcpy3D, width) == 176);
+
+// CUDA_ARRAY3D_DESCRIPTOR.
+struct ArrayDescriptor {
+    size_t width = 0, height = 0, depth = 0;
+    unsigned format = 0, channels = 0, flags = 0;
+};
+static_assert(sizeof(ArrayDescriptor) == 40 && offsetof(ArrayDescriptor, format) == 24 &&
+              offsetof(ArrayDescriptor, flags) == 32);
+constexpr unsigned kArrayLayered = 1, kArraySurface = 2, kArrayCubemap = 4, kArrayGather = 8;
+// CUarray_format.
+constexpr unsigned kFormatUnsigned8 = 1, kFormatUnsigned16 = 2, kFormatUnsigned32 = 3,
+                   kFormatSigned8 = 8, kFormatSigned16 = 9, kFormatSigned32 = 10, kFormatHalf = 16,
+                   kFormatFloat = 32;
+
+// CUDA_RESOURCE_DESC.
+struct ResourceDescriptor {
+    int type = 0;
+    union {
+        int reserved[32];
+        struct {
+            ArrayHandle array;
+        } array;
+        struct {
+            DeviceAddress address;
+            unsigned format, channels;
+            size_t nbytes;
+        } linear;
+        struct {
+            DeviceAddress address;
+            unsigned format, channels;
+            size_t width, height, pitch;
+        } pitch2d;
+    } res{};
+    unsigned flags = 0;
+};
+static_assert(sizeof(ResourceDescriptor) == 144 && offsetof(ResourceDescriptor, res) == 8 &&
+              offsetof(ResourceDescriptor, flags) == 136);
+static_assert(offsetof(ResourceDescriptor, res.linear.nbytes) == 24 &&
+              offsetof(ResourceDescriptor, res.pitch2d.pitch) == 40);
+constexpr int kResourceArray = 0, kResourceLinear = 2, kResourcePitch2D = 3;
+
+// CUDA_TEXTURE_DESC.
+struct TextureDescriptor {
+    int address_mode[3] = {};
+    int filter = 0;
+    unsigned flags = 0;
+    unsigned max_anisotropy = 0;
+    int mipmap_filter = 0;
+    float mipmap_bias = 0, mipmap_least = 0, mipmap_most = 0;
+    float border[4] = {};
+    int reserved[12] = {};
+};
+static_assert(sizeof(TextureDescriptor) == 104 && offsetof(TextureDescriptor, flags) == 16 &&
+              offsetof(TextureDescriptor, border) == 40);
+constexpr unsigned kTextureReadAsInteger = 1, kTextureNormalizedCoordinates = 2, kTextureSrgb = 16;
 
 struct LaunchAttribute {
     int id = 0;

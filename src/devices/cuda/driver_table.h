@@ -59,6 +59,14 @@ constexpr int kLeastDriver = 12000;  // CUDA 12.0, driver 525
     X(cuMemcpyDtoDAsync, 3020, false,                                                              \
       (DeviceAddress dst, DeviceAddress src, size_t nbytes, StreamHandle stream))                  \
     X(cuMemcpy3DAsync, 3020, false, (const Memcpy3D* params, StreamHandle stream))                 \
+    X(cuArray3DCreate, 3020, false, (ArrayHandle* array, const ArrayDescriptor* descriptor))       \
+    X(cuArrayDestroy, 2000, false, (ArrayHandle array))                                            \
+    X(cuTexObjectCreate, 5000, false,                                                              \
+      (uint64_t* texture, const ResourceDescriptor* resource,                                      \
+       const TextureDescriptor* descriptor, const void* view))                                     \
+    X(cuTexObjectDestroy, 5000, false, (uint64_t texture))                                         \
+    X(cuSurfObjectCreate, 5000, false, (uint64_t* surface, const ResourceDescriptor* resource))    \
+    X(cuSurfObjectDestroy, 5000, false, (uint64_t surface))                                        \
     X(cuMemsetD8Async, 3020, false,                                                                \
       (DeviceAddress dst, unsigned char value, size_t count, StreamHandle stream))                 \
     X(cuMemsetD16Async, 3020, false,                                                               \

@@ -49,6 +49,16 @@ class Held {
         releases_.emplace_back([this, address] { device_.close_shared_memory(address); });
         return address;
     }
+    core::RawArray array(core::RawArray array) {
+        releases_.emplace_back([this, array] { device_.destroy_array(array); });
+        return array;
+    }
+    void texture(core::RawTexture texture) {
+        releases_.emplace_back([this, texture] { device_.destroy_texture(texture); });
+    }
+    void surface(core::RawSurface surface) {
+        releases_.emplace_back([this, surface] { device_.destroy_surface(surface); });
+    }
     void* host(void* address) {
         releases_.emplace_back([this, address] { device_.free_host(address); });
         return address;
@@ -62,6 +72,24 @@ class Held {
     core::Device& device_;
     std::vector<std::function<void()>> releases_;
 };
+
+void use_textures(core::Device& device, Held& held, DevicePtr memory, core::RawStream stream) {
+    core::ArrayParams shape;
+    shape.width = shape.height = 4;
+    shape.surface = true;
+    core::BoxCopy box;
+    box.width_bytes = 16;
+    box.height = 4;
+    box.src.address = memory;
+    box.src.pitch = 16;
+    box.dst.place = core::BoxEnd::Place::Array;
+    box.dst.array = held.array(device.create_array(shape));
+    device.copy_box(box, stream, true);
+    core::TextureParams texture;
+    texture.array = box.dst.array;
+    held.texture(device.create_texture(texture));
+    held.surface(device.create_surface(box.dst.array));
+}
 
 void use_everything(core::Device& device) {
     Held held(device);
@@ -90,6 +118,7 @@ void use_everything(core::Device& device) {
     box.width_bytes = 32;
     box.height = 4;
     device.copy_3d(box, stream, false);
+    use_textures(device, held, a, stream);
 
     const core::Image image = device.compile(program_of(kAddSource));
     const core::RawModule module = held.module(device.load(image));

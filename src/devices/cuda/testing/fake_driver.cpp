@@ -72,9 +72,9 @@ Result fake_total(size_t* nbytes, DeviceHandle) {
 Result fake_attribute(int* value, int attribute, DeviceHandle) {
     ENTER(false);
     static const std::map<int, int> kValues = {
-        {1, 1024},  {2, 1024},    {3, 1024},  {4, 64},  {5, 2147483647}, {6, 65535},
-        {7, 65535}, {8, 49152},   {9, 65536}, {10, 32}, {16, 132},       {75, 9},
-        {76, 0},    {97, 232448}, {115, 1},   {130, 7}};
+        {1, 1024},  {2, 1024},  {3, 1024},  {4, 64},      {5, 2147483647}, {6, 65535},
+        {7, 65535}, {8, 49152}, {9, 65536}, {10, 32},     {14, 512},       {16, 132},
+        {51, 32},   {75, 9},    {76, 0},    {97, 232448}, {115, 1},        {130, 7}};
     const auto found = kValues.find(attribute);
     // The driver knows all numbers up to some; the last is beyond a gap.
     if (found == kValues.end() && attribute > 116) return r::kInvalidValue;
@@ -159,7 +159,8 @@ EXPORTED Result cuGetProcAddress_v2(const char* symbol, void** function, int, ui
     *function = nullptr;
     if (machine.lacking != nullptr && std::strcmp(machine.lacking, symbol) == 0)
         return r::kNotFound;
-    for (const std::vector<Row>& rows : {device_rows(), memory_rows(), module_rows(), graph_rows()})
+    for (const std::vector<Row>& rows :
+         {device_rows(), memory_rows(), texture_rows(), module_rows(), graph_rows()})
         for (const Row& row : rows)
             if (std::strcmp(row.name, symbol) == 0) *function = row.function;
     return *function == nullptr ? r::kNotFound : r::kSuccess;
@@ -183,6 +184,9 @@ EXPORTED trilane::cuda::testing::FakeDriver* trilane_fake_driver() {
     machine.links = before.links;
     machine.graphs = before.graphs;
     machine.shared = before.shared;
+    machine.arrays = before.arrays;
+    machine.textures = before.textures;
+    machine.surfaces = before.surfaces;
     captures.clear();
     peers.clear();
     machine.lose_everything = [] {
@@ -193,6 +197,10 @@ EXPORTED trilane::cuda::testing::FakeDriver* trilane_fake_driver() {
         for (void* pool : pools) delete static_cast<char*>(pool);
         for (Link* link : links) delete link;
         for (Graph* graph : graphs) delete graph;
+        for (Array* array : arrays) delete array;
+        arrays.clear();
+        textures.clear();
+        surfaces.clear();
         links.clear();
         graphs.clear();
         captures.clear();
@@ -207,6 +215,7 @@ EXPORTED trilane::cuda::testing::FakeDriver* trilane_fake_driver() {
         machine.contexts = machine.blocks = machine.host_blocks = machine.registered = 0;
         machine.streams = machine.events = machine.modules = machine.pools = 0;
         machine.links = machine.graphs = machine.shared = 0;
+        machine.arrays = machine.textures = machine.surfaces = 0;
         machine.used = 0;
         sticky = 0;
     };

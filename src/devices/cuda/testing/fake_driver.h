@@ -25,7 +25,8 @@ struct FakeDriver {
     // --- what is alive
     int contexts = 0;  // retained and not released
     int blocks = 0, host_blocks = 0, registered = 0, streams = 0, events = 0, modules = 0,
-        pools = 0, links = 0, graphs = 0, shared = 0, host_functions = 0;
+        pools = 0, links = 0, graphs = 0, shared = 0, host_functions = 0, arrays = 0, textures = 0,
+        surfaces = 0;
     size_t used = 0;  // bytes of device memory
     int launches = 0, cooperative_launches = 0, staged_copies = 0;
     int cluster_launches = 0, links_done = 0, libraries_linked = 0, peer_copies = 0;
@@ -35,7 +36,7 @@ struct FakeDriver {
 
     int alive() const {
         return contexts + blocks + host_blocks + registered + streams + events + modules + pools +
-               links + graphs + shared;
+               links + graphs + shared + arrays + textures + surfaces;
     }
 };
 

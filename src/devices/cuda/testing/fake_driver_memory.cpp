@@ -141,20 +141,6 @@ Result fake_dtod_async(DeviceAddress dst, DeviceAddress src, size_t nbytes, Stre
                ? move(at(dst), at(src), nbytes)
                : r::kInvalidValue;
 }
-Result fake_copy_3d(const Memcpy3D* p, StreamHandle stream) {
-    ENTER();
-    if (!known_stream(stream) || p->src_pitch < p->width || p->dst_pitch < p->width)
-        return r::kInvalidValue;
-    const char* src = p->src_type == kMemoryHost ? static_cast<const char*>(p->src_host)
-                                                 : static_cast<const char*>(at(p->src_device));
-    char* dst = p->dst_type == kMemoryHost ? static_cast<char*>(p->dst_host)
-                                           : static_cast<char*>(at(p->dst_device));
-    for (size_t z = 0; z < p->depth; ++z)
-        for (size_t y = 0; y < p->height; ++y)
-            std::memmove(dst + (z * p->dst_height + y) * p->dst_pitch,
-                         src + (z * p->src_height + y) * p->src_pitch, p->width);
-    return r::kSuccess;
-}
 template <typename T>
 Result set(DeviceAddress dst, size_t pitch, T value, size_t width, size_t height,
            StreamHandle stream) {
@@ -196,7 +182,6 @@ std::vector<Row> memory_rows() {
         {"cuMemcpyHtoDAsync", pointer(fake_htod_async)},
         {"cuMemcpyDtoHAsync", pointer(fake_dtoh_async)},
         {"cuMemcpyDtoDAsync", pointer(fake_dtod_async)},
-        {"cuMemcpy3DAsync", pointer(fake_copy_3d)},
         {"cuMemsetD8Async", pointer(fake_set<unsigned char>)},
         {"cuMemsetD16Async", pointer(fake_set<unsigned short>)},
         {"cuMemsetD32Async", pointer(fake_set<unsigned>)},

@@ -41,6 +41,14 @@ struct Capture {
 struct Graph {
     std::vector<std::function<void()>> work;
 };
+struct Array {
+    ArrayDescriptor shape;
+    size_t element = 0;  // bytes
+    std::vector<char> data;
+    size_t row() const { return shape.width * element; }
+    size_t rows() const { return shape.height == 0 ? 1 : shape.height; }
+    size_t slices() const { return shape.depth == 0 ? 1 : shape.depth; }
+};
 struct Module {
     std::map<std::string, Kernel> kernels;
     std::string symbol = std::string(64, '\0');
@@ -55,6 +63,9 @@ inline std::set<Module*> modules;
 inline std::set<Link*> links;
 inline std::map<StreamHandle, Capture> captures;
 inline std::set<Graph*> graphs;
+inline std::set<Array*> arrays;
+inline std::set<uint64_t> textures, surfaces;
+inline uint64_t next_texture = 1;
 inline std::set<std::pair<int, int>> peers;  // whose memory a device may use
 inline thread_local int capture_mode = 0;
 inline std::set<uint64_t> streams;
@@ -146,6 +157,7 @@ void* pointer(F* function) {
     return reinterpret_cast<void*>(function);
 }
 std::vector<Row> memory_rows();
+std::vector<Row> texture_rows();  // and copies of boxes
 // True if the stream is captured: `work` is for the graph.
 inline bool keep(StreamHandle stream, std::function<void()> work) {
     const auto found = captures.find(stream);
