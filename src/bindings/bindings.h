@@ -116,9 +116,11 @@ void bind_stream(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_copy(nb::module_& m);
 void bind_module(nb::module_& m);
-void bind_array(nb::module_& m);    // m is _core.array
-void bind_jit(nb::module_& m);      // m is _core.jit
-void bind_testing(nb::module_& m);  // m is _core.testing; only where TRILANE_TESTS
+void bind_array(nb::module_& m);  // m is _core.array
+void bind_jit(nb::module_& m);    // m is _core.jit
+// Launches so many times by the driver's own function: testing.time_launches' measure.
+using LaunchRaw = int (*)(const core::LaunchParams& params, int count);
+void bind_testing(nb::module_& m, LaunchRaw raw);  // m is _core.testing; only where TRILANE_TESTS
 
 }  // namespace trilane::bindings
 

@@ -191,7 +191,7 @@ NB_MODULE(_core, m) {
     bind_jit(jit);
 #ifdef TRILANE_TESTS
     nb::module_ testing = m.def_submodule("testing", "Hooks of the tests; not in releases.");
-    bind_testing(testing);
+    bind_testing(testing, trilane::cuda::launch_raw);
     testing.def("has_nvrtc", trilane::cuda::has_compiler,
                 "Whether this machine has NVRTC, or TRILANE_NVRTC asks for one.");
     testing.def(

@@ -5,10 +5,13 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <cstring>
+#include <functional>
 #include <tuple>
 
 #include "array/elementwise.h"
+#include "bindings/arguments.h"
 #include "bindings/bindings.h"
 #include "core/error.h"
 #include "core/registry.h"
@@ -97,9 +100,78 @@ core::ErrorKind error_kind(const std::string& name) {
     core::throw_error(core::ErrorKind::InvalidArgument, "testing: no such kind: got '{}'", name);
 }
 
+// What the arguments of a launch are to the driver: numbers of 8 bytes, read as far as the
+// parameter goes. Pointers and integers only.
+std::vector<void*> driver_arguments(const ArgumentList& list) {
+    std::vector<void*> pointers;
+    for (const core::Argument& argument : list.span()) {
+        if (argument.kind == core::ArgumentKind::Float ||
+            argument.kind == core::ArgumentKind::Bytes)
+            core::throw_error(core::ErrorKind::NotSupported,
+                              "testing: time_launches takes memory and integers");
+        pointers.push_back(const_cast<uint64_t*>(&argument.bits));
+    }
+    return pointers;
+}
+
+LaunchRaw launch_raw = nullptr;  // the driver's own
+
+// Nanoseconds of each of `count` launches: by the driver's own function ("raw"), the same with the
+// GIL released and taken around each ("raw unlocked"), or the core's ways.
+double time_launches(const FunctionHandle& self, nb::handle grid, nb::handle block, nb::tuple args,
+                     int count, const std::string& way) {
+    core::Function& function = *self.ptr;
+    core::LaunchConfig config;
+    config.grid = dim_of(grid, "grid");
+    config.block = dim_of(block, "block");
+    const ArgumentList list(args, function);
+    const std::vector<void*> pointers = driver_arguments(list);
+    core::LaunchParams params;
+    params.function = function.info().raw;
+    params.grid = config.grid;
+    params.block = config.block;
+    params.stream = core::current_stream(function.context())->raw();
+    params.arguments = pointers.data();
+    params.argument_count = pointers.size();
+    const bool raw = way.starts_with("raw");
+    if (raw && function.context()->properties().type != core::DeviceType::Cuda)
+        core::throw_error(core::ErrorKind::NotSupported,
+                          "testing: raw launches are the cuda device's");
+    core::launch(function, config, list.span());  // the context is current from here on
+    int result = 0;
+    std::function<void()> work;
+    if (way == "raw")
+        work = [&] { result = launch_raw(params, count); };
+    else if (way == "raw unlocked")
+        work = [&] {
+            for (int i = 0; i < count && result == 0; ++i) {
+                nb::gil_scoped_release unlocked;
+                result = launch_raw(params, 1);
+            }
+        };
+    else if (way == "packed")
+        work = [&] {
+            for (int i = 0; i < count; ++i)
+                core::launch_packed(function, config, pointers.data(), pointers.size());
+        };
+    else if (way == "checked")
+        work = [&] {
+            for (int i = 0; i < count; ++i) core::launch(function, config, list.span());
+        };
+    else
+        core::throw_error(core::ErrorKind::InvalidArgument, "testing: no such way: got '{}'", way);
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
+    if (result != 0)
+        core::throw_error(core::ErrorKind::DeviceError, "testing: cuLaunchKernel gave {}", result);
+    return took.count() / count;
+}
+
 }  // namespace
 
-void bind_testing(nb::module_& m) {
+void bind_testing(nb::module_& m, LaunchRaw raw) {
+    launch_raw = raw;
     m.def("use_fake_devices", use_fake_devices, "count"_a = 1,
           "Before the first use of a device, with TRILANE_DEVICE=fake.");
     m.def("add_kernel", add_kernel, "name"_a, "parameters"_a, "parameters_known"_a = true,
@@ -137,6 +209,10 @@ void bind_testing(nb::module_& m) {
             core::throw_error_with_detail(error_kind(kind), std::move(message), std::move(detail));
         },
         "kind"_a, "message"_a, "detail"_a = "");
+    m.def("time_launches", time_launches, "function"_a, "grid"_a, "block"_a, "args"_a, "count"_a,
+          "way"_a,
+          "Nanoseconds per launch from C++: 'raw' cuLaunchKernel, 'raw unlocked' by the GIL, the "
+          "core's 'packed' and 'checked'.");
     m.def("force_gpu_forms", array::force_gpu_forms, "force"_a.none(),
           "True or False: kernels of arrays take the forms for GPUs on every device, or on none; "
           "None: as the device is.");

@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "devices/cuda/compiler.h"
 #include "devices/cuda/device.h"
+#include "devices/cuda/module.h"
 #include "devices/cuda/nvrtc_table.h"
 
 namespace trilane::cuda {
@@ -39,6 +40,18 @@ bool has_compiler() { return nvrtc_is_there(13); }
 
 std::string compile_log(const core::Program& program, int arch) {
     return Compiler(13, arch).compile(program).log;
+}
+
+int launch_raw(const core::LaunchParams& p, int count) {
+    const DriverTable& driver = driver_table();
+    const FunctionHandle handle = reinterpret_cast<const LoadedFunction*>(p.function)->handle;
+    Result result = result::kSuccess;
+    for (int i = 0; i < count && result == result::kSuccess; ++i)
+        result = driver.cuLaunchKernel(handle, p.grid.x, p.grid.y, p.grid.z, p.block.x, p.block.y,
+                                       p.block.z, static_cast<unsigned>(p.shared_bytes),
+                                       reinterpret_cast<StreamHandle>(p.stream),
+                                       const_cast<void**>(p.arguments), nullptr);
+    return result;
 }
 
 }  // namespace trilane::cuda

@@ -1,5 +1,6 @@
 // A fake NVRTC: finds the kernels of a text and writes what testing/fake_driver.cpp loads. Built as
 // a shared library of its own. A text with the word "refuse" is refused.
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -14,6 +15,18 @@ struct Program {
 };
 
 constexpr int kCompilation = 6;
+
+// TRILANE_FAKE_PARAMETERS="NAME SIZE...;NAME SIZE...": the bytes of the parameters of kernels whose
+// types only a compiler can size. " SIZE..." or nothing.
+std::string given_sizes(const std::string& kernel) {
+    const char* given = std::getenv("TRILANE_FAKE_PARAMETERS");
+    if (given == nullptr) return {};
+    const std::string text = ";" + std::string(given) + ";", start = ";" + kernel + " ";
+    const size_t at = text.find(start);
+    if (at == std::string::npos) return {};
+    const size_t first = at + start.size() - 1;
+    return text.substr(first, text.find(';', first) - first);
+}
 
 }  // namespace
 
@@ -59,6 +72,10 @@ EXPORTED int nvrtcCompileProgram(Program* program, int count, const char* const*
         program->image += ".calls cudaLaunchDeviceV2\n";
     for (const auto& kernel : trilane::cuda::find_c_kernels(program->source)) {
         program->image += ".entry " + kernel.name;
+        if (const std::string known = given_sizes(kernel.name); !known.empty()) {
+            program->image += known + "\n";
+            continue;
+        }
         for (size_t i = 0; i < kernel.parameters.size(); ++i)
             program->image += kernel.parameters[i] == "n" ? " 4" : " 8";
         program->image += "\n";
