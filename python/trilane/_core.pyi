@@ -432,7 +432,7 @@ class Module:
     def load(data: bytes, context: Context | None = None, format: str = '') -> Module: ...
 
     @staticmethod
-    def link(pieces: Sequence[tuple[str, str, bytes]], context: Context | None = None) -> Module:
+    def link(pieces: Sequence[tuple[str, str, bytes]], context: Context | None = None, *, max_registers: int = 0, threads_per_block: int = 0, optimization_level: int = 4, line_info: bool = False, debug: bool = False, verbose: bool = False) -> Module:
         """Links (name, format, bytes) of compiled code and loads the result."""
 
     @property
@@ -448,6 +448,11 @@ class Module:
     def get_global(self, name: str) -> tuple[int, int]: ...
 
     def function_names(self) -> list[str]: ...
+
+def image_code(image: bytes) -> tuple[str, bytes]:
+    """
+    (format, code): what is in the bytes of Module.image() or compile_image().
+    """
 
 def compile_image(source: str, options: Sequence[str] = [], *, headers: Sequence[tuple[str, str]] = [], name_expressions: Sequence[str] = [], file_name: str = 'kernel.cu', context: Context | None = None) -> bytes:
     """Compiles through the cache; loads nothing."""

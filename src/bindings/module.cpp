@@ -16,6 +16,7 @@ namespace {
 using namespace nb::literals;
 using Headers = std::vector<std::pair<std::string, std::string>>;
 using Names = std::vector<std::string>;
+using Pieces = std::vector<std::tuple<std::string, std::string, nb::bytes>>;  // name, format, data
 
 const char* parameter_kind_name(core::ParameterKind kind) {
     switch (kind) {
@@ -89,9 +90,15 @@ core::ModulePtr load(nb::bytes data, const core::ContextPtr& context, const std:
     return core::Module::load(context_or_current(context), std::move(image));
 }
 
+// The device's own word for it, and the code without the envelope of image() and compile_image().
+std::pair<std::string, nb::bytes> image_code(nb::bytes data) {
+    core::Image image = core::parse_image(std::string(data.c_str(), data.size()));
+    return {image.format, nb::bytes(image.bytes.data(), image.bytes.size())};
+}
+
 // Each of (name, format, bytes); bytes of image() or of compile_image() are taken too.
-core::ModulePtr link(const std::vector<std::tuple<std::string, std::string, nb::bytes>>& pieces,
-                     const core::ContextPtr& context) {
+core::ModulePtr link(const Pieces& pieces, const core::ContextPtr& context,
+                     const core::LinkOptions& options) {
     std::vector<core::LinkInput> inputs;
     for (const auto& [name, format, data] : pieces)
         inputs.push_back({name, format, std::string(data.c_str(), data.size())});
@@ -102,11 +109,12 @@ core::ModulePtr link(const std::vector<std::tuple<std::string, std::string, nb::
             core::Image image = core::parse_image(input.bytes);
             input.format = std::move(image.format);
             input.bytes = std::move(image.bytes);
+            input.lowered_names = std::move(image.lowered_names);
         } catch (const core::Error& error) {
             if (error.kind() != core::ErrorKind::InvalidArgument) throw;
         }
     }
-    return core::Module::link(context_or_current(context), inputs);
+    return core::Module::link(context_or_current(context), inputs, options);
 }
 
 void bind_module_class(nb::module_& m) {
@@ -116,8 +124,19 @@ void bind_module_class(nb::module_& m) {
                     "file_name"_a = "kernel.cu", "context"_a.none() = nb::none(),
                     "Compiles CUDA C++ through the cache and loads it.")
         .def_static("load", load, "data"_a, "context"_a.none() = nb::none(), "format"_a = "")
-        .def_static("link", link, "pieces"_a, "context"_a.none() = nb::none(),
-                    "Links (name, format, bytes) of compiled code and loads the result.")
+        .def_static(
+            "link",
+            [](const Pieces& pieces, const core::ContextPtr& context, int max_registers,
+               int threads_per_block, int optimization_level, bool line_info, bool debug,
+               bool verbose) {
+                return link(pieces, context,
+                            {max_registers, threads_per_block, optimization_level, line_info, debug,
+                             verbose});
+            },
+            "pieces"_a, "context"_a.none() = nb::none(), nb::kw_only(), "max_registers"_a = 0,
+            "threads_per_block"_a = 0, "optimization_level"_a = 4, "line_info"_a = false,
+            "debug"_a = false, "verbose"_a = false,
+            "Links (name, format, bytes) of compiled code and loads the result.")
         .def_prop_ro("context", [](const ModuleHandle& m) { return m.ptr->context(); })
         .def_prop_ro("log", [](const ModuleHandle& m) { return m.ptr->image().log; })
         .def("image",
@@ -144,6 +163,8 @@ void bind_module_class(nb::module_& m) {
             nb::gil_scoped_release unlocked;
             return m.ptr->function_names();
         });
+    m.def("image_code", image_code, "image"_a,
+          "(format, code): what is in the bytes of Module.image() or compile_image().");
     m.def("compile_image", compile_image, "source"_a, "options"_a = Names{}, nb::kw_only(),
           "headers"_a = Headers{}, "name_expressions"_a = Names{}, "file_name"_a = "kernel.cu",
           "context"_a.none() = nb::none(), "Compiles through the cache; loads nothing.");

@@ -29,7 +29,9 @@ namespace {
 void Device::note_allocation(DevicePtr, size_t, std::string_view) {}
 void Device::forget_allocation(DevicePtr) noexcept {}
 std::vector<CheckReport> Device::take_check_reports() { return {}; }
-Image Device::link(std::span<const LinkInput>) { refuse(*this, "linking of compiled code"); }
+Image Device::link(std::span<const LinkInput>, const LinkOptions&) {
+    refuse(*this, "linking of compiled code");
+}
 
 void Device::begin_capture(RawStream, CaptureMode) { refuse(*this, "capture of a stream"); }
 RawGraph Device::end_capture(RawStream) { refuse(*this, "capture of a stream"); }

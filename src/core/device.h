@@ -143,6 +143,16 @@ struct LinkInput {
     std::string name;  // in messages
     std::string format;
     std::string bytes;
+    std::map<std::string, std::string> lowered_names = {};  // of its name expressions
+};
+
+// What a linker that still compiles is asked; hints, of which a device takes what it can.
+struct LinkOptions {
+    int max_registers = 0;       // per thread; 0: as the linker likes
+    int threads_per_block = 0;   // registers are to allow for; 0: not said
+    int optimization_level = 4;  // 0 to 4
+    bool line_info = false, debug = false;
+    bool verbose = false;  // Image::log tells what was done
 };
 
 // Which calls of other threads a capture lets through (the numbers of CUstreamCaptureMode).
@@ -248,7 +258,7 @@ class Device {
     virtual Image compile(const Program& program) = 0;  // CompileError with the log
     // One image of several pieces of compiled code. InvalidArgument with the linker's log as
     // detail. Default: NotSupported.
-    virtual Image link(std::span<const LinkInput> inputs);
+    virtual Image link(std::span<const LinkInput> inputs, const LinkOptions& options);
     virtual RawModule load(const Image& image) = 0;
     virtual void unload(RawModule module) noexcept = 0;
     virtual FunctionInfo function(RawModule module, std::string_view name) = 0;  // NotFound

@@ -35,9 +35,18 @@ ModulePtr Module::load(const ContextPtr& context, ImagePtr image) {
     return module;
 }
 
-ModulePtr Module::link(const ContextPtr& context, std::span<const LinkInput> inputs) {
+ModulePtr Module::link(const ContextPtr& context, std::span<const LinkInput> inputs,
+                       const LinkOptions& options) {
     context->require_usable("link");
-    return load(context, std::make_shared<const Image>(context->device().link(inputs)));
+    auto image = std::make_shared<Image>(context->device().link(inputs, options));
+    for (const LinkInput& input : inputs)
+        for (const auto& [expression, symbol] : input.lowered_names)
+            if (image->lowered_names.emplace(expression, symbol).first->second != symbol)
+                throw_error(ErrorKind::InvalidArgument,
+                            "link: {}: '{}' is the name of another function than in a piece "
+                            "before",
+                            input.name, expression);
+    return load(context, std::move(image));
 }
 
 Module::~Module() {

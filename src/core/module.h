@@ -26,7 +26,8 @@ class Module : public std::enable_shared_from_this<Module> {
     // Loads an image as it is: the device finds out what it is.
     static ModulePtr load(const ContextPtr& context, ImagePtr image);
     // Links pieces of compiled code and loads the result; nothing is kept on disk.
-    static ModulePtr link(const ContextPtr& context, std::span<const LinkInput> inputs);
+    static ModulePtr link(const ContextPtr& context, std::span<const LinkInput> inputs,
+                          const LinkOptions& options = {});
     ~Module();
 
     const ContextPtr& context() const { return context_; }

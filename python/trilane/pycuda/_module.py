@@ -14,6 +14,7 @@ from trilane import _core
 from ._context import Context
 from ._enums import func_cache, function_attribute, shared_config
 from ._errors import LogicError, TrilaneError, translate
+from ._linker import link_options
 from ._memory import mem_alloc
 from ._stream import Event
 
@@ -415,16 +416,39 @@ def module_from_buffer(
     options: Sequence[tuple[Any, int]] = (),
     message_handler: Callable[[bool, str, str], None] | None = None,
 ) -> Module:
-    """Load what `pycuda.compiler.compile` returned, or the bytes of a file of the device's kind."""
+    """Load what `pycuda.compiler.compile` returned, or the bytes of a file of the device's kind.
+
+    Parameters
+    ----------
+    buffer : bytes
+    options : list of (jit_option, int)
+        For the driver's compiler: they count where the buffer is PTX.
+    message_handler : callable, optional
+        Called with ``(succeeded, information, errors)``.
+
+    Raises
+    ------
+    LogicError
+        It is nothing that the current device can run; the message says what it is.
+    """
+    chosen = link_options(options, "cuModuleLoadDataEx")
+    data = buffer.encode() if isinstance(buffer, str) else bytes(buffer)
     try:
-        module = Module(_core.Module.load(bytes(buffer)))
+        if chosen and _is_ptx(data):
+            module = Module(_core.Module.link([("the buffer", "", data)], **chosen))
+        else:
+            module = Module(_core.Module.load(data))
     except TrilaneError as error:
         if message_handler is not None:
-            message_handler(False, "", str(error))
+            message_handler(False, "", error.detail or str(error))
         raise translate("cuModuleLoadDataEx", error) from None
     if message_handler is not None:
         message_handler(True, module._core.log, "")
     return module
+
+
+def _is_ptx(data: bytes) -> bool:
+    return b".version" in data[:65536] and b".target" in data[:65536]
 
 
 def module_from_file(filename: str) -> Module:
@@ -442,10 +466,3 @@ def translate_file(function: str, filename: str, error: OSError) -> Exception:
     from ._errors import RuntimeError
 
     return RuntimeError(f"{function} failed: file not found - {filename}: {error.strerror}")
-
-
-class Linker:
-    """Not there: linking of separately compiled device code."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("pycuda.driver.Linker is not there: compile one source")

@@ -7,14 +7,17 @@ Trilane's cache, whatever `cache_dir` says.
 from __future__ import annotations
 
 import os
+import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from trilane import _core
 from trilane._missing import missing_attributes as _missing_attributes
 
+from ._enums import jit_input_type
 from ._errors import CompileError, LogicError, TrilaneError, translate
+from ._linker import Linker, MessageHandler
 from ._module import Function, Module
 
 DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
@@ -123,10 +126,17 @@ def compile(  # noqa: A001  PyCUDA's name
 ) -> bytes:
     """Compile CUDA C for the current device.
 
+    Parameters
+    ----------
+    target : str
+        ``"cubin"`` or ``"fatbin"``: code that is ready to run. ``"ptx"``: code that can be linked
+        too (`pycuda.driver.Linker`): on a GPU PTX, on the cpu device its own form.
+
     Returns
     -------
     bytes
-        For `pycuda.driver.module_from_buffer`; the device's own format, whatever `target` says.
+        For `pycuda.driver.module_from_buffer` and `pycuda.driver.Linker`: the device's code in an
+        envelope of Trilane's.
 
     Raises
     ------
@@ -136,10 +146,23 @@ def compile(  # noqa: A001  PyCUDA's name
     if target not in ("cubin", "ptx", "fatbin"):
         raise ValueError(f"compile: target: got '{target}', expected cubin, ptx or fatbin")
     all_options = _all_options(options, include_dirs, arch, code)
+    if target == "ptx":
+        all_options = _for_ptx(all_options)
     image, _ = _build(_core.compile_image, source, all_options, no_extern_c)
     if keep:
         _keep(source, image)
     return image
+
+
+def _for_ptx(options: list[str]) -> list[str]:
+    """The options with which the current device makes code that can be linked."""
+    result = [*options, "-dc"]
+    properties = _core.current_context().properties
+    if properties.type == "cuda":
+        major, minor = properties.compute_capability
+        asked = re.findall(r"(?:sm|compute)_(\d+[af]?)", " ".join(options))
+        result.append(f"-arch=compute_{asked[-1] if asked else major * 10 + minor}")
+    return result
 
 
 def compile_plain(
@@ -264,160 +287,138 @@ def _mangled_matches(name: str, symbols: Sequence[str]) -> list[str]:
     return [symbol for symbol in symbols if symbol.startswith(start)]
 
 
-def _links() -> bool:
-    """Whether the current device links compiled code."""
-    return _core.current_context().properties.type == "cuda"
-
-
 class DynamicModule(CudaModule):
-    """Several sources linked into one module; kernels may launch kernels of any of them.
+    """Several sources and pieces of compiled code, linked into one module.
+
+    Functions and variables of one source may be used in another that declares them ``extern``, and
+    kernels may launch kernels of any of them.
 
     Parameters
     ----------
-    nvcc, link_options, keep, no_extern_c, arch, code, cache_dir, include_dirs
-        As in `SourceModule`; `link_options` are for the compiler too.
+    nvcc, keep, no_extern_c, arch, code, cache_dir, include_dirs
+        As in `SourceModule`.
+    link_options : list of (jit_option, int), optional
     message_handler : callable, optional
-        Called with ``(succeeded, information, error)`` when the module was linked.
-    log_verbose, cuda_libdir
-        Mean nothing here.
+        Called with ``(succeeded, information, errors)`` when the module was linked.
+    log_verbose : bool
+        Whether the information tells what was done.
+    cuda_libdir
+        Means nothing here.
 
     Notes
     -----
-    On a GPU each source is compiled by itself and the driver links them, with compiled code that
-    was added. On the cpu device the sources are compiled together, in the order in which they were
-    added: names that two of them define, static ones among them, clash; all must have the same
-    options, and compiled code cannot be added.
+    Each source is compiled by itself. See `pycuda.driver.Linker` for what can be added besides.
     """
 
     def __init__(
         self,
         nvcc: str = "nvcc",
-        link_options: Sequence[str] | None = None,
+        link_options: Iterable[tuple[Any, int]] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
         arch: str | None = None,
         code: str | None = None,
         cache_dir: str | None = None,
         include_dirs: Sequence[str] | None = None,
-        message_handler: Callable[[bool, str, str], None] | None = None,
+        message_handler: MessageHandler | None = None,
         log_verbose: bool = False,
         cuda_libdir: str | None = None,
     ) -> None:
-        self._link_options = list(link_options or ())
+        self.linker: Linker | None = Linker(message_handler, link_options, log_verbose)
         self._keep, self._no_extern_c = keep, no_extern_c
         self._target = (include_dirs, arch, code)
-        self._message_handler = message_handler
-        self._parts: list[tuple[str, str, list[str]]] = []
-        self._compiled: list[tuple[str, str, bytes]] = []
+
+    def _open_linker(self, function: str) -> Linker:
+        if self.linker is None:
+            raise LogicError(f"{function} failed: invalid resource handle - the module is linked")
+        return self.linker
 
     def add_source(
         self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
     ) -> DynamicModule:
-        """Add CUDA C; `name` stands in messages."""
-        options = _all_options(nvcc_options, *self._target)
-        if self._parts and not _links():
-            expected = self._parts[0][2]
-            if sorted(options) != sorted(expected):
-                raise NotImplementedError(
-                    f"DynamicModule.add_source: {name}: options that differ from those of the "
-                    f"sources before: got {options}, expected {expected}"
-                )
-        self._parts.append((name, source, options))
-        return self
-
-    def add_data(self, data: bytes, input_type: Any, name: str = "unknown") -> DynamicModule:
-        """Add a cubin, PTX, fatbin, object or library; the bytes say which it is.
-
-        Raises
-        ------
-        NotImplementedError
-            On the cpu device, which links sources only.
-        """
-        if not _links():
-            raise NotImplementedError(f"DynamicModule.add_data: {name}: add the source instead")
-        self._compiled.append((name, "", bytes(data)))
-        return self
-
-    def add_file(self, filename: str, input_type: Any) -> DynamicModule:
-        """Add a file of compiled code, as `add_data`."""
-        if not _links():
-            raise NotImplementedError(f"DynamicModule.add_file: {filename}: add the source instead")
-        with open(filename, "rb") as file:
-            return self.add_data(file.read(), input_type, filename)
-
-    def add_stdlib(self, libname: str) -> DynamicModule:
-        """Only ``"cudadevrt"``, which is there without asking."""
-        if libname != "cudadevrt":
-            raise NotImplementedError(f"DynamicModule.add_stdlib: no library '{libname}'")
-        return self
-
-    def link(self) -> None:
-        """Compile and load everything that was added.
+        """Compile CUDA C and add it; `name` stands in messages.
 
         Raises
         ------
         CompileError
-            With the compiler's text, lines and carets; files have the names of the sources.
-        LogicError
-            If the pieces do not fit, with the linker's words.
+            With the compiler's text, lines and carets, which have the name of the source.
         """
-        if not self._parts and not self._compiled:
-            raise LogicError("cuLinkComplete failed: invalid argument - no source was added")
-        core_module = self._linked() if _links() else self._compiled_together()
-        if self._message_handler is not None:
-            self._message_handler(True, core_module.log, "")
-        if self._keep:
-            _keep("\n".join(source for _, source, _ in self._parts), core_module.image())
-        self.module = Module(core_module)
-
-    def _compiled_together(self) -> Any:
-        options = [*self._parts[0][2], *self._link_options, "-rdc=true"]
-        options = [option for option in options if not _is_link_option(option)]
-        text = "\n".join(f'#line 1 "{name}"\n{source}' for name, source, _ in self._parts)
-        core_module, self._cpp = _build(
-            _core.Module.compile, text, list(dict.fromkeys(options)), self._no_extern_c
+        linker = self._open_linker("cuLinkAddData")
+        options = _all_options(nvcc_options, *self._target)
+        image, cpp = _build(
+            _core.compile_image,
+            f'#line 1 "{name}"\n{source}',
+            list(dict.fromkeys([*options, "-dc"])),
+            self._no_extern_c,
         )
-        return core_module
+        self._cpp = self._cpp or cpp
+        if self._keep:
+            _keep(source, image)
+        linker.add_data(image, jit_input_type.OBJECT, name)
+        return self
 
-    def _linked(self) -> Any:
-        pieces = list(self._compiled)
-        for name, source, options in self._parts:
-            image, cpp = _build(
-                _core.compile_image,
-                f'#line 1 "{name}"\n{source}',
-                list(dict.fromkeys([*options, "-dc"])),
-                self._no_extern_c,
+    def add_data(self, data: Any, input_type: Any, name: str = "unknown") -> DynamicModule:
+        """Add compiled code, as `pycuda.driver.Linker.add_data`."""
+        self._open_linker("cuLinkAddData").add_data(data, input_type, name)
+        return self
+
+    def add_file(self, filename: Any, input_type: Any) -> DynamicModule:
+        """Add a file of compiled code, as `pycuda.driver.Linker.add_file`."""
+        self._open_linker("cuLinkAddFile").add_file(filename, input_type)
+        return self
+
+    def add_stdlib(self, libname: str) -> DynamicModule:
+        """Only ``"cudadevrt"``, which is there without asking.
+
+        Raises
+        ------
+        NotImplementedError
+            Another library: it comes with a toolkit, `add_file` takes it from there.
+        """
+        if libname != "cudadevrt":
+            raise NotImplementedError(
+                f"DynamicModule.add_stdlib: no library '{libname}' comes with Trilane: give the "
+                "file of a toolkit to add_file"
             )
-            self._cpp = self._cpp or cpp
-            pieces.append((name, "", image))
-        try:
-            return _core.Module.link(pieces)
-        except TrilaneError as error:
-            if self._message_handler is not None:
-                self._message_handler(False, "", error.detail or str(error))
-            raise translate("cuLinkComplete", error) from None
+        return self
+
+    def link(self) -> None:
+        """Link and load everything that was added. Once only.
+
+        Raises
+        ------
+        LogicError
+            The pieces do not fit: the message and its ``detail`` are the linker's.
+        """
+        linker = self._open_linker("cuLinkComplete")
+        self.module = linker.link_module()
+        self.linker = None
 
 
-class DynamicSourceModule(SourceModule):
-    """A `SourceModule` whose kernels may launch kernels: compiled with ``-rdc=true``."""
+class DynamicSourceModule(DynamicModule):
+    """One source whose kernels may launch kernels: a `DynamicModule` of it and the runtime."""
 
     def __init__(
         self,
         source: str,
         nvcc: str = "nvcc",
-        options: Sequence[str] | None = None,
+        link_options: Iterable[tuple[Any, int]] | None = None,
         keep: bool = False,
         no_extern_c: bool = False,
         arch: str | None = None,
         code: str | None = None,
         cache_dir: str | None = None,
-        include_dirs: Sequence[str] = (),
+        include_dirs: Sequence[str] | None = None,
         cuda_libdir: str | None = None,
+        options: Sequence[str] | None = None,
     ) -> None:
-        options = [*(DEFAULT_NVCC_FLAGS if options is None else options), "-rdc=true"]
         super().__init__(
-            source, nvcc, options, keep, no_extern_c, arch, code, cache_dir, include_dirs
-        )
+            nvcc, link_options, keep, no_extern_c, arch, code, cache_dir, include_dirs,
+            cuda_libdir=cuda_libdir,
+        )  # fmt: skip
+        self.add_source(source, options, _FILE_NAME)
+        self.add_stdlib("cudadevrt")
+        self.link()
 
 
 __getattr__ = _missing_attributes(__name__)

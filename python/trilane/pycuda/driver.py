@@ -75,6 +75,7 @@ from ._host import (
     pagelocked_zeros_like,
     register_host_memory,
 )
+from ._linker import Linker
 from ._memory import (
     DeviceAllocation,
     PointerHolderBase,
@@ -113,7 +114,6 @@ from ._module import (
     Function,
     In,
     InOut,
-    Linker,
     Module,
     Out,
     module_from_buffer,

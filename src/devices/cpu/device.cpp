@@ -12,6 +12,8 @@
 #include "devices/cpu/check/report.h"
 #include "devices/cpu/compile/front_end.h"
 #include "devices/cpu/compile/guard.h"
+#include "devices/cpu/compile/link.h"
+#include "devices/cpu/compile/object.h"
 #include "devices/cpu/loaded_module.h"
 #include "devices/cpu/lower/image.h"
 #include "devices/cpu/lower/lower.h"
@@ -66,13 +68,33 @@ core::Image CpuDevice::compile(const core::Program& program) {
         image.lowered_names = front.lowered_names;
         image.log = front.log;
         for (const std::string& file : front.files) image.files[file];  // the cache hashes them
+        if (front.separate) {
+            image.format = kObjectFormat;
+            image.bytes = encode_object(front);
+            return;
+        }
         LoweredModule lowered = lower(std::move(front), lanes_asked());
         image.bytes = encode_module(lowered);
     });
     return image;
 }
 
+core::Image CpuDevice::link(std::span<const core::LinkInput> inputs, const core::LinkOptions&) {
+    core::Image image;
+    run_guarded("link", [&] {
+        image.format = "cpu-object";
+        image.bytes = encode_module(lower(link_objects(inputs, check_), lanes_asked()));
+    });
+    return image;
+}
+
 core::RawModule CpuDevice::load(const core::Image& image) {
+    if (is_object(image.bytes)) {
+        const core::LinkInput input{"the image", image.format, image.bytes, image.lowered_names};
+        core::Image linked = link({&input, 1}, {});
+        linked.lowered_names = image.lowered_names;
+        return reinterpret_cast<core::RawModule>(LoadedModule::load(linked).release());
+    }
     return reinterpret_cast<core::RawModule>(LoadedModule::load(image).release());
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "devices/cpu/check/allocation_table.h"
+#include "devices/cpu/compile/link.h"
 #include "devices/cpu/lower/image.h"
 #include "devices/cpu/lower/target.h"
 
@@ -47,10 +48,13 @@ std::unique_ptr<LoadedKernel> turns_of(LoadedObject& object, const LoadedKernel&
 }  // namespace
 
 std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
-    if (image.format != "cpu-object")
+    if (image.format != "cpu-object") {
+        const char* what = foreign_code(image.bytes);
         throw_error(ErrorKind::InvalidArgument,
-                    "load: the cpu device cannot run a {}: give it the CUDA C++ source",
-                    image.format.empty() ? "binary of this kind" : image.format);
+                    "load: the image is {}: the cpu device runs what it compiled from CUDA C++ "
+                    "itself and takes no output of other compilers: give it the CUDA C++ text",
+                    *what == '\0' ? "of an unknown form" : what);
+    }
     LoweredModule lowered = decode_module(image.bytes);
     if (lowered.target_cpu != host_cpu() || lowered.target_features != host_features())
         throw_error(ErrorKind::InvalidArgument,

@@ -157,7 +157,7 @@ core::Image CudaDevice::compile(const core::Program& program) {
     core::Image image = compiler().compile(program);
     if (image.format != "relocatable") return image;
     core::LinkInput input{program.file_name, {}, std::move(image.bytes)};
-    core::Image linked = link({&input, 1});
+    core::Image linked = link({&input, 1}, {});
     image.format = linked.format;
     image.bytes = std::move(linked.bytes);
     image.log += linked.log;

@@ -87,7 +87,8 @@ class CudaDevice : public core::Device {
 
     std::string compiler_id() override;
     core::Image compile(const core::Program& program) override;
-    core::Image link(std::span<const core::LinkInput> inputs) override;
+    core::Image link(std::span<const core::LinkInput> inputs,
+                     const core::LinkOptions& options) override;
     core::RawModule load(const core::Image& image) override;
     void unload(core::RawModule module) noexcept override;
     core::FunctionInfo function(core::RawModule module, std::string_view name) override;

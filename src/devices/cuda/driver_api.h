@@ -83,10 +83,16 @@ constexpr unsigned kMemoryHost = 1, kMemoryDevice = 2, kMemoryArray = 3, kMemory
 
 // CUjit_option.
 enum JitOption : int {
+    kJitMaxRegisters = 0,
+    kJitThreadsPerBlock = 1,
     kJitInfoLog = 3,
     kJitInfoLogBytes = 4,
     kJitErrorLog = 5,
     kJitErrorLogBytes = 6,
+    kJitOptimizationLevel = 7,
+    kJitDebugInfo = 11,
+    kJitLogVerbose = 12,
+    kJitLineInfo = 13,
 };
 
 // CUjitInputType.

@@ -20,9 +20,10 @@ const LoadedFunction& function_of(RawFunction raw) {
 
 }  // namespace
 
-core::Image CudaDevice::link(std::span<const core::LinkInput> inputs) {
+core::Image CudaDevice::link(std::span<const core::LinkInput> inputs,
+                             const core::LinkOptions& options) {
     const Scope scope(*this, "link");
-    return link_images(driver_, faults_, inputs);
+    return link_images(driver_, faults_, inputs, options);
 }
 
 RawModule CudaDevice::load(const core::Image& image) {

@@ -54,12 +54,23 @@ std::string read_file(const std::string& path) {
 
 class Link {
   public:
-    Link(const DriverTable& driver, FaultState& faults) : driver_(driver), faults_(faults) {
-        auto* const nbytes = reinterpret_cast<void*>(uintptr_t{kLogBytes});
-        values_[0] = info_.data();
-        values_[1] = values_[3] = nbytes;
-        values_[2] = errors_.data();
-        require(driver_.cuLinkCreate(4, options_, values_, &handle_), "cuLinkCreate");
+    Link(const DriverTable& driver, FaultState& faults, const core::LinkOptions& options)
+        : driver_(driver), faults_(faults) {
+        set(kJitInfoLog, info_.data());
+        set(kJitInfoLogBytes, kLogBytes);
+        set(kJitErrorLog, errors_.data());
+        set(kJitErrorLogBytes, kLogBytes);
+        if (options.max_registers > 0) set(kJitMaxRegisters, size_t(options.max_registers));
+        if (options.threads_per_block > 0)
+            set(kJitThreadsPerBlock, size_t(options.threads_per_block));
+        if (options.optimization_level != core::LinkOptions{}.optimization_level)
+            set(kJitOptimizationLevel, size_t(options.optimization_level));
+        if (options.debug) set(kJitDebugInfo, 1);
+        if (options.line_info) set(kJitLineInfo, 1);
+        if (options.verbose) set(kJitLogVerbose, 1);
+        require(driver_.cuLinkCreate(static_cast<unsigned>(options_.size()), options_.data(),
+                                     values_.data(), &handle_),
+                "cuLinkCreate");
     }
     ~Link() {
         if (handle_ != nullptr && !faults_.lost())
@@ -88,6 +99,11 @@ class Link {
     }
 
   private:
+    void set(JitOption option, void* value) {
+        options_.push_back(option);
+        values_.push_back(value);
+    }
+    void set(JitOption option, size_t value) { set(option, reinterpret_cast<void*>(value)); }
     static std::string text(const std::vector<char>& log) {
         return std::string(log.data(), std::find(log.begin(), log.end(), '\0') - log.begin());
     }
@@ -106,14 +122,14 @@ class Link {
     // The driver writes into the logs until the link is destroyed.
     std::vector<char> info_ = std::vector<char>(kLogBytes, '\0'),
                       errors_ = std::vector<char>(kLogBytes, '\0');
-    JitOption options_[4] = {kJitInfoLog, kJitInfoLogBytes, kJitErrorLog, kJitErrorLogBytes};
-    void* values_[4] = {};
+    std::vector<JitOption> options_;
+    std::vector<void*> values_;
 };
 
 }  // namespace
 
 core::Image link_images(const DriverTable& driver, FaultState& faults,
-                        std::span<const LinkInput> inputs) {
+                        std::span<const LinkInput> inputs, const core::LinkOptions& options) {
     if (inputs.empty()) throw_error(ErrorKind::InvalidArgument, "link: there is nothing to link");
     bool runtime = false;
     for (const LinkInput& input : inputs) {
@@ -123,7 +139,7 @@ core::Image link_images(const DriverTable& driver, FaultState& faults,
                             why);
         runtime = runtime || needs_runtime(input);
     }
-    Link link(driver, faults);
+    Link link(driver, faults, options);
     for (const LinkInput& input : inputs) link.add(input);
     if (runtime)
         link.add({"cudadevrt", "library", read_file(find_device_runtime(driver.version / 1000))});

@@ -61,19 +61,19 @@ TEST_F(LinkerTest, ObjectsAreLinkedTogetherOrWhenTheyAreLoaded) {
     EXPECT_EQ(machine->libraries_linked, 0);
     device_->unload(alone);
     const LinkInput inputs[] = {{"one", one.format, one.bytes}, {"two", two.format, two.bytes}};
-    const core::RawModule both = device_->load(device_->link(inputs));
+    const core::RawModule both = device_->load(device_->link(inputs, {}));
     EXPECT_EQ(device_->function_names(both).size(), 5u);
     EXPECT_EQ(machine->libraries_linked, 1);
     device_->unload(both);
 }
 
 TEST_F(LinkerTest, WhatCannotBeLinkedIsNamed) {
-    EXPECT_ERROR(device_->link({}), InvalidArgument, "nothing to link");
+    EXPECT_ERROR(device_->link({}, {}), InvalidArgument, "nothing to link");
     const LinkInput unknown{"notes.txt", "", "a text"};
-    EXPECT_ERROR(device_->link({&unknown, 1}), InvalidArgument, "notes.txt: got 6 bytes");
+    EXPECT_ERROR(device_->link({&unknown, 1}, {}), InvalidArgument, "notes.txt: got 6 bytes");
     const LinkInput broken{"part.ptx", "", ".version 9.0\nbroken"};
     try {
-        device_->link({&broken, 1});
+        device_->link({&broken, 1}, {});
         FAIL() << "linked";
     } catch (const core::Error& error) {
         EXPECT_NE(error.message().find("error: part.ptx is broken"), std::string::npos);

@@ -2,7 +2,6 @@
 #include "devices/cpu/compile/front_end.h"
 
 #include <algorithm>
-#include <set>
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -48,8 +47,11 @@ class FinishConsumer : public clang::ASTConsumer {
         collect_variables(*module);
         collect_names(*module);
         lower_inline_ptx(*module);
-        retarget(*module, keep_);
-        report_unsupported(*module, context, generator_);
+        if (result_.separate)
+            retarget_piece(*module, result_.keep);
+        else
+            retarget(*module, result_.keep);
+        report_unsupported(*module, context, generator_, result_.separate);
     }
 
   private:
@@ -70,7 +72,7 @@ class FinishConsumer : public clang::ASTConsumer {
 
     void add_kernel(llvm::Function& function) {
         std::string name(function.getName());
-        if (!keep_.insert(name).second) return;
+        if (!result_.keep.insert(name).second) return;
         const clang::Decl* declaration = generator_.GetDeclForMangledName(name);
         const auto* as_function = llvm::dyn_cast_or_null<clang::FunctionDecl>(declaration);
         TRILANE_CHECK(as_function != nullptr, "no declaration for kernel {}", name);
@@ -92,7 +94,7 @@ class FinishConsumer : public clang::ASTConsumer {
                 declaration->hasAttr<clang::CUDAConstantAttr>() ||
                 declaration->hasAttr<clang::HIPManagedAttr>())
                 if (!declaration->hasAttr<clang::CUDASharedAttr>())
-                    keep_.insert(std::string(variable.getName()));
+                    result_.keep.insert(std::string(variable.getName()));
         }
     }
 
@@ -110,7 +112,7 @@ class FinishConsumer : public clang::ASTConsumer {
             if (symbol == nullptr) continue;
             result_.lowered_names[program_.name_expressions[index]] =
                 std::string(symbol->getName());
-            if (!symbol->isDeclaration()) keep_.insert(std::string(symbol->getName()));
+            if (!symbol->isDeclaration()) result_.keep.insert(std::string(symbol->getName()));
         }
     }
 
@@ -118,7 +120,6 @@ class FinishConsumer : public clang::ASTConsumer {
     const core::Program& program_;
     FrontEndResult& result_;
     clang::ASTContext* context_ = nullptr;
-    std::set<std::string> keep_;
 };
 
 class KernelAction : public clang::ASTFrontendAction {
@@ -239,6 +240,7 @@ FrontEndResult compile(const core::Program& given, bool check) {
     const core::Program& program = options.relocatable ? with_device_launches(given) : given;
     FrontEndResult result;
     result.options = {check, check, options.fmad, options.fast_math, options.optimize};
+    result.separate = options.separate;
     result.context = std::make_unique<llvm::LLVMContext>();
     // Reports name local arrays; otherwise names are for readers of dumps only.
     result.context->setDiscardValueNames(!check && !core::env_flag("TRILANE_DUMP_IR"));
@@ -262,7 +264,7 @@ FrontEndResult compile(const core::Program& given, bool check) {
     if (!succeeded || !result.module) throw_compile_error(result.log);
     result.files = run.files->real_files();
     apply_gpu_semantics(*result.module);
-    if (check) instrument_accesses(*result.module, result.kernels);
+    if (check && !result.separate) instrument_accesses(*result.module, result.kernels);
     return result;
 }
 

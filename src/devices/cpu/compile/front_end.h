@@ -12,6 +12,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,10 @@ struct FrontEndResult {
     CompileOptions options;
     std::string log;
     std::vector<std::string> files;  // of the disk, absolute: what the text included from there
+    // The program asked to be linked (-dc): the module keeps its linkage, names what it does not
+    // define, and no use has been made of what its functions do; compile/link.h goes on from there.
+    bool separate = false;
+    std::set<std::string> keep;  // the kernels, and the variables that the host can ask for
 };
 
 // Throws core::Error CompileError with clang's diagnostics (file:line:col, source line, caret).

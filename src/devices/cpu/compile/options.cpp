@@ -101,7 +101,7 @@ void set_wrap(ParsedOptions& o, std::string_view) { o.wrap_overflow = true; }
 void set_relocatable(ParsedOptions& o, std::string_view v) {
     o.relocatable = parse_bool("-rdc", v);
 }
-void set_device_c(ParsedOptions& o, std::string_view) { o.relocatable = true; }
+void set_device_c(ParsedOptions& o, std::string_view) { o.relocatable = o.separate = true; }
 
 // Names without their leading dashes, '_' and '-' taken as one.
 const std::unordered_map<std::string_view, Option>& table() {

@@ -22,6 +22,7 @@ struct ParsedOptions {
     bool default_device = false;  // unmarked functions are __host__ __device__
     bool wrap_overflow = false;   // -fwrapv: signed overflow wraps (not of NVRTC)
     bool relocatable = false;     // -rdc=true, -dc: kernels may launch kernels
+    bool separate = false;        // -dc: may name what other pieces define; to be linked
     int optimize = 2;
 };
 

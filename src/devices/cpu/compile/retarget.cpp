@@ -225,4 +225,15 @@ void retarget(llvm::Module& module, const std::set<std::string>& keep) {
     strip_convergent(module, reach);
 }
 
+void retarget_piece(llvm::Module& module, const std::set<std::string>& kernels) {
+    set_target(module);
+    resolve_aliases(module);
+    for (const std::string& name : kernels) {
+        llvm::GlobalValue* kernel = module.getNamedValue(name);
+        if (kernel != nullptr && kernel->hasLocalLinkage())
+            kernel->setLinkage(llvm::GlobalValue::ExternalLinkage);
+    }
+    drop_dead_code(module);
+}
+
 }  // namespace trilane::cpu

@@ -16,4 +16,9 @@ namespace trilane::cpu {
 // stays only on calls that reach such an operation.
 void retarget(llvm::Module& module, const std::set<std::string>& keep);
 
+// The first part of it, for a module that will be linked with others: triple, layout, attributes,
+// and no code that nothing outside could reach. Kernels become external. The linked module takes
+// retarget() itself.
+void retarget_piece(llvm::Module& module, const std::set<std::string>& kernels);
+
 }  // namespace trilane::cpu

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
 #include "clang/AST/Decl.h"
 #include "clang/Basic/Diagnostic.h"
 #include "clang/CodeGen/ModuleBuilder.h"
@@ -27,8 +28,9 @@ constexpr uint64_t kGlobalLimit = uint64_t{1} << 31;  // one variable: reach of 
 
 class Reporter {
   public:
-    Reporter(llvm::Module& module, clang::ASTContext& context, clang::CodeGenerator& generator)
-        : module_(module), context_(context), generator_(generator) {}
+    Reporter(llvm::Module& module, clang::ASTContext& context, clang::CodeGenerator& generator,
+             bool separate)
+        : module_(module), context_(context), generator_(generator), separate_(separate) {}
 
     void run() {
         for (llvm::Function& function : module_) {
@@ -37,10 +39,10 @@ class Reporter {
                 if (auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction)) visit_call(*call);
         }
         visit_variables();
-        visit_declarations();
+        if (!separate_) visit_declarations();
         for (llvm::Function& function : module_)
             if (!function.isDeclaration() && function.hasExternalLinkage()) {
-                if (function.isVarArg())
+                if (function.isVarArg() && is_kernel(function))
                     error(place_of(function), "kernel '" + name_of(function) +
                                                   "' has a variable number of parameters: not "
                                                   "supported");
@@ -75,6 +77,12 @@ class Reporter {
             generator_.GetDeclForMangledName(value.getName()));
         return declaration == nullptr ? std::string(value.getName())
                                       : declaration->getNameAsString();
+    }
+
+    // In a piece to be linked other functions are external too.
+    bool is_kernel(const llvm::Function& function) {
+        const clang::Decl* declaration = generator_.GetDeclForMangledName(function.getName());
+        return declaration != nullptr && declaration->hasAttr<clang::CUDAGlobalAttr>();
     }
 
     void visit_call(llvm::CallBase& call) {
@@ -208,13 +216,14 @@ class Reporter {
     llvm::Module& module_;
     clang::ASTContext& context_;
     clang::CodeGenerator& generator_;
+    bool separate_;
 };
 
 }  // namespace
 
 void report_unsupported(llvm::Module& module, clang::ASTContext& context,
-                        clang::CodeGenerator& generator) {
-    Reporter(module, context, generator).run();
+                        clang::CodeGenerator& generator, bool separate) {
+    Reporter(module, context, generator, separate).run();
 }
 
 }  // namespace trilane::cpu

@@ -18,8 +18,9 @@ namespace trilane::cpu {
 //   - calls of functions declared with __attribute__((error("..."))): how the device library says
 //     that textures, matrix fragments and the like are missing;
 //   - functions and variables that are declared and used but not defined;
+//     unless the module is `separate`, a piece to be linked;
 //   - static shared, constant and local memory beyond the limits of a GPU.
 void report_unsupported(llvm::Module& module, clang::ASTContext& context,
-                        clang::CodeGenerator& generator);
+                        clang::CodeGenerator& generator, bool separate = false);
 
 }  // namespace trilane::cpu
