@@ -51,6 +51,8 @@ CudaDevice::~CudaDevice() {
         Scope scope(*this);
         if (context_.load() != nullptr && try_enter(scope)) {
             faults_.report(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+            if (wait_event_ != nullptr)
+                faults_.report(driver_.cuEventDestroy(wait_event_), "cuEventDestroy");
             if (pool_ != nullptr)
                 faults_.report(driver_.cuMemPoolDestroy(pool_), "cuMemPoolDestroy");
         }
@@ -129,11 +131,6 @@ void CudaDevice::make_current() {
     }
     check(driver_.cuCtxSetCurrent(own), "cuCtxSetCurrent");
     thread_context = own;
-}
-
-void CudaDevice::synchronize() {
-    const Scope scope(*this, "synchronize");
-    check(driver_.cuCtxSynchronize(), "cuCtxSynchronize");
 }
 
 core::MemoryInfo CudaDevice::memory_info() {

@@ -133,8 +133,12 @@ class CudaDevice : public core::Device {
                       bool wait);
     bool is_pageable(const void* address);
     // Until `ask` is no longer kNotReady; Ctrl-C may leave it.
-    template <class Ask>
-    void poll(Ask ask, const char* call);
+    void poll(const std::function<Result()>& ask, const char* call);
+    // What a copy on that stream would wait for; Ctrl-C may leave it. The waiting thread's alone.
+    void await_earlier(StreamHandle stream);
+    // Whether such a wait can be left, and the stream can be asked.
+    bool may_hold_up(StreamHandle stream);
+    void await_everything();  // of our streams and the null stream's
     void free_host_calls() noexcept;
     void wait_before_destroying() noexcept;  // for work that may use it
     PoolHandle pool();
@@ -154,6 +158,8 @@ class CudaDevice : public core::Device {
     std::unique_ptr<Compiler> compiler_;
     std::unordered_set<core::DevicePtr> managed_;
     std::unordered_set<HostCall*> host_calls_;  // that have not run yet
+    std::unordered_set<StreamHandle> streams_;  // ours that are alive
+    EventHandle wait_event_ = nullptr;          // await_earlier()'s, made when it is needed
     std::unique_ptr<Staging> staging_;          // made in the constructor
 };
 

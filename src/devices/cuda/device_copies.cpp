@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/background.h"
 #include "core/error.h"
 #include "devices/cuda/device.h"
 #include "devices/cuda/device_state.h"
@@ -65,6 +66,9 @@ bool CudaDevice::is_pageable(const void* address) {
 
 void CudaDevice::copy_to_device(DevicePtr dst, const void* src, size_t nbytes, StreamHandle stream,
                                 bool wait) {
+    // The ring takes no more than it holds before the stream is free.
+    if (!wait && nbytes > Staging::ring_bytes() && may_hold_up(stream) && is_pageable(src))
+        await_earlier(stream);
     if (nbytes >= Staging::least_bytes() && is_pageable(src) &&
         staging_->to_device(context(), dst, src, nbytes, stream)) {
         if (wait) check(driver_.cuStreamSynchronize(stream), "cuStreamSynchronize");
@@ -78,6 +82,8 @@ void CudaDevice::copy_to_device(DevicePtr dst, const void* src, size_t nbytes, S
 
 void CudaDevice::copy_to_host(void* dst, DevicePtr src, size_t nbytes, StreamHandle stream,
                               bool wait) {
+    // Into pageable memory the driver copies at once, after what is on the stream.
+    if (!wait && may_hold_up(stream) && is_pageable(dst)) await_earlier(stream);
     if (nbytes >= Staging::least_bytes() && is_pageable(dst) &&
         staging_->to_host(context(), dst, src, nbytes, stream))
         return;
@@ -92,6 +98,7 @@ void CudaDevice::copy(CopyKind kind, DevicePtr dst, DevicePtr src, size_t nbytes
     if (nbytes == 0) return;
     const Scope scope(*this, "copy");
     const StreamHandle stream = stream_of(raw);
+    if (wait && core::wait_may_be_left()) await_earlier(stream);
     switch (kind) {
         case CopyKind::HostToDevice:
             return copy_to_device(dst, host_of(src), nbytes, stream, wait);
@@ -112,6 +119,7 @@ void CudaDevice::copy_3d(const core::Copy3D& params, core::RawStream raw, bool w
     if (params.width_bytes == 0 || params.height == 0 || params.depth == 0) return;
     const Scope scope(*this, "copy_3d");
     const StreamHandle stream = stream_of(raw);
+    if (wait && core::wait_may_be_left()) await_earlier(stream);
     if (params.kind == CopyKind::HostToHost) {
         check(driver_.cuStreamSynchronize(stream), "cuStreamSynchronize");
         return copy_on_host(params);

@@ -175,5 +175,50 @@ TEST_F(FeaturesTest, WaitsOfTheMainThreadCanBeLeft) {
     core::set_wait_hooks({});
 }
 
+// After the kernel nothing may wait in the driver: the fake one counts it.
+TEST_F(FeaturesTest, CopiesAndTheDevicesOwnWaitCanBeLeft) {
+    const core::Image image =
+        device->compile(testing::program_of("extern \"C\" __global__ void endless() {}\n"));
+    const core::RawModule module = device->load(image);
+    core::LaunchParams params;
+    params.function = device->function(module, "endless").raw;
+    const DevicePtr memory = device->allocate(64 << 20, 0);
+    std::vector<char> host(64 << 20);
+    const auto address = reinterpret_cast<DevicePtr>(host.data());
+    core::set_wait_hooks({[] { return true; }, [] { throw std::runtime_error("left"); }});
+    const auto copy = [&](core::CopyKind kind, size_t nbytes, core::RawStream on, bool wait) {
+        const bool up = kind == core::CopyKind::HostToDevice;
+        device->copy(kind, up ? memory : address, up ? address : memory, nbytes, on, wait);
+    };
+    device->launch(params);
+    using enum core::CopyKind;
+    for (core::RawStream on : {core::RawStream{0}, stream}) {
+        for (size_t nbytes : {size_t{16}, host.size()}) {
+            EXPECT_THROW(copy(HostToDevice, nbytes, on, true), std::runtime_error) << nbytes;
+            EXPECT_THROW(copy(DeviceToHost, nbytes, on, true), std::runtime_error) << nbytes;
+            EXPECT_THROW(copy(DeviceToHost, nbytes, on, false), std::runtime_error) << nbytes;
+        }
+        EXPECT_THROW(copy(HostToDevice, host.size(), on, false), std::runtime_error);
+        EXPECT_NO_THROW(copy(HostToDevice, 16, on, false));
+        core::Copy3D box;
+        box.kind = DeviceToHost;
+        box.dst = address;
+        box.src = memory;
+        box.width_bytes = box.dst_pitch = box.src_pitch = 8;
+        box.height = 2;
+        box.depth = 1;
+        EXPECT_THROW(device->copy_3d(box, on, true), std::runtime_error);
+        EXPECT_THROW(device->synchronize_stream(on), std::runtime_error);
+    }
+    EXPECT_THROW(device->synchronize(), std::runtime_error);
+    EXPECT_EQ(machine->endless_waits, 0);
+    machine->endless = false;
+    copy(DeviceToHost, host.size(), stream, true);
+    device->synchronize();
+    core::set_wait_hooks({});
+    device->free(memory, 0);
+    device->unload(module);
+}
+
 }  // namespace
 }  // namespace trilane::cuda

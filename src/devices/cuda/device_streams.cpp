@@ -1,9 +1,4 @@
 // Streams, events, and functions of the host in streams.
-#include <algorithm>
-#include <chrono>
-#include <thread>
-
-#include "core/background.h"
 #include "core/error.h"
 #include "devices/cuda/device.h"
 #include "devices/cuda/device_state.h"
@@ -13,47 +8,27 @@ namespace trilane::cuda {
 using core::RawEvent;
 using core::RawStream;
 
-// A wait of the driver's cannot be left, so the thread that Ctrl-C is for asks instead: at once for
-// a while, as the driver does, then in steps that are short beside what has passed.
-template <class Ask>
-void CudaDevice::poll(Ask ask, const char* call) {
-    using Clock = std::chrono::steady_clock;
-    constexpr auto kAtOnce = std::chrono::milliseconds(1), kLongest = std::chrono::milliseconds(1);
-    constexpr auto kSlice = std::chrono::milliseconds(50);
-    const auto start = Clock::now();
-    auto looked = start;
-    for (Result result = ask();; result = ask()) {
-        if (result != result::kNotReady) return check(result, call);
-        const auto now = Clock::now();
-        if (now - start < kAtOnce) continue;
-        if (now - looked >= kSlice) {
-            core::poll_wait();
-            looked = now;
-        }
-        std::this_thread::sleep_for(std::min<Clock::duration>(kLongest, (now - start) / 32));
-    }
-}
-
 RawStream CudaDevice::create_stream(bool non_blocking, int priority) {
     const Scope scope(*this, "create_stream");
     StreamHandle stream = nullptr;
     check(driver_.cuStreamCreateWithPriority(&stream, non_blocking ? kStreamNonBlocking : 0,
                                              priority),
           "cuStreamCreateWithPriority");
+    {
+        std::lock_guard lock(mutex_);
+        streams_.insert(stream);
+    }
     return reinterpret_cast<RawStream>(stream);
 }
 
 void CudaDevice::destroy_stream(RawStream stream) noexcept {
+    {
+        std::lock_guard lock(mutex_);
+        streams_.erase(stream_of(stream));
+    }
     Scope scope(*this);
     if (stream != 0 && try_enter(scope))
         faults_.report(driver_.cuStreamDestroy(stream_of(stream)), "cuStreamDestroy");
-}
-
-void CudaDevice::synchronize_stream(RawStream stream) {
-    const Scope scope(*this, "synchronize");
-    if (core::wait_may_be_left())
-        poll([&] { return driver_.cuStreamQuery(stream_of(stream)); }, "cuStreamQuery");
-    check(driver_.cuStreamSynchronize(stream_of(stream)), "cuStreamSynchronize");
 }
 
 bool CudaDevice::stream_done(RawStream stream) {
@@ -141,13 +116,6 @@ bool CudaDevice::event_done(RawEvent event) {
     if (result == result::kNotReady) return false;
     check(result, "cuEventQuery");
     return true;
-}
-
-void CudaDevice::synchronize_event(RawEvent event) {
-    const Scope scope(*this, "synchronize");
-    if (core::wait_may_be_left())
-        poll([&] { return driver_.cuEventQuery(event_of(event)); }, "cuEventQuery");
-    check(driver_.cuEventSynchronize(event_of(event)), "cuEventSynchronize");
 }
 
 float CudaDevice::event_elapsed_ms(RawEvent start, RawEvent stop) {

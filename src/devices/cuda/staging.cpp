@@ -31,6 +31,11 @@ size_t Staging::least_bytes() {
     return least;
 }
 
+size_t Staging::ring_bytes() {
+    static const size_t nbytes = thread_count() * kSlotsPerThread * kSlotBytes;
+    return nbytes;
+}
+
 Staging::~Staging() {
     {
         std::lock_guard lock(mutex_);

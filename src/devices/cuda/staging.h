@@ -25,6 +25,8 @@ class Staging {
 
     // Copies of at least so many bytes go this way. TRILANE_CUDA_STAGING_KIB; 0 turns it off.
     static size_t least_bytes();
+    // What the ring holds: of a larger copy to the device the rest waits for the stream.
+    static size_t ring_bytes();
 
     // Ordered on `stream`. On return the host memory has been read. False, with nothing done, if
     // there is no pinned memory for the ring: the caller copies plainly.

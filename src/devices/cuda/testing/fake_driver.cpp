@@ -121,6 +121,7 @@ Result fake_pop(ContextHandle* context) {
 }
 Result fake_synchronize() {
     ENTER();
+    if (would_wait_for_ever()) return r::kUnknown;
     return spoils_capture();
 }
 

@@ -31,6 +31,10 @@ struct FakeDriver {
     int launches = 0, cooperative_launches = 0, staged_copies = 0;
     int cluster_launches = 0, links_done = 0, libraries_linked = 0, peer_copies = 0;
     int not_ready = 0;  // so many queries from now find work in flight
+    // After a launch of the kernel `endless`: work that never ends is in flight. What would wait
+    // for it in the driver is counted and answered with an error.
+    bool endless = false;
+    int endless_waits = 0;
 
     void (*lose_everything)() = nullptr;  // what the end of a context takes with it
 

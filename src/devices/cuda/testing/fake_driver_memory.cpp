@@ -117,10 +117,12 @@ Result fake_pointer_attribute(void* value, int attribute, DeviceAddress address)
 
 Result fake_htod(DeviceAddress dst, const void* src, size_t nbytes) {
     ENTER();
+    if (would_wait_for_ever()) return r::kUnknown;
     return on_device(dst, nbytes) ? move(at(dst), src, nbytes) : r::kInvalidValue;
 }
 Result fake_dtoh(void* dst, DeviceAddress src, size_t nbytes) {
     ENTER();
+    if (would_wait_for_ever()) return r::kUnknown;
     return on_device(src, nbytes) ? move(dst, at(src), nbytes) : r::kInvalidValue;
 }
 Result fake_htod_async(DeviceAddress dst, const void* src, size_t nbytes, StreamHandle stream) {
@@ -131,7 +133,10 @@ Result fake_htod_async(DeviceAddress dst, const void* src, size_t nbytes, Stream
 }
 Result fake_dtoh_async(void* dst, DeviceAddress src, size_t nbytes, StreamHandle stream) {
     ENTER();
-    if (host_memory.contains(dst)) ++machine.staged_copies;
+    if (host_memory.contains(dst))
+        ++machine.staged_copies;
+    else if (!registered.contains(dst) && would_wait_for_ever())
+        return r::kUnknown;
     return on_device(src, nbytes) && known_stream(stream) ? move(dst, at(src), nbytes)
                                                           : r::kInvalidValue;
 }

@@ -93,6 +93,16 @@ inline Result enter(bool needs_context = true) {
     return r::kSuccess;
 }
 
+// Whether work is in flight: for what asks, and for what would wait.
+inline bool is_busy() {
+    if (machine.not_ready > 0) return --machine.not_ready, true;
+    return machine.endless;
+}
+inline bool would_wait_for_ever() {
+    if (machine.endless) ++machine.endless_waits;
+    return machine.endless;
+}
+
 #define ENTER(...)               \
     std::lock_guard lock(mutex); \
     if (Result refused = enter(__VA_ARGS__); refused != 0) return refused
