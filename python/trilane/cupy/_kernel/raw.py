@@ -8,6 +8,7 @@ from trilane import _core
 from trilane._exchange import core_stream, shared_array
 from trilane.cupy._engine import ndarray
 from trilane.cupy.cuda._errors import CompileException, CUDADriverError, driver_error
+from trilane.cupy.cuda.function import load_image
 
 # Arguments that the core's launch takes as they are; of others `_raw_argument` makes such.
 _AS_THEY_ARE = (int, float, np.generic)
@@ -105,7 +106,7 @@ class RawModule:
             if not path.is_file():
                 raise CUDADriverError("CUDA_ERROR_FILE_NOT_FOUND", f"file not found: {path}")
             if path.suffix not in (".cu", ".cuh", ".cpp"):
-                return _core.Module.load(path.read_bytes())
+                return load_image(path.read_bytes())
             code, file_name = path.read_text(), str(path)
         assert code is not None
         try:
