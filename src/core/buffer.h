@@ -42,7 +42,12 @@ class Buffer {
 
     // The memory was used on `stream`, which is not the one it was allocated on: it is reused only
     // after what is now on that stream.
-    void record_use(const StreamPtr& stream);
+    // If the stream is captured, it is kept as it is until the graph is gone.
+    void record_use(const StreamPtr& stream) {
+        if (stream.get() == stream_.get() && !stream->context()->captures().any()) [[likely]]
+            return;
+        record_other_use(stream);
+    }
     // The address left as a bare integer: reused only after every stream alive at its free.
     void mark_escaped() { escaped_.store(true, std::memory_order_relaxed); }
     bool escaped() const { return escaped_.load(std::memory_order_relaxed); }
@@ -52,9 +57,14 @@ class Buffer {
 
   private:
     Buffer() = default;
+    class Kept;  // the memory of a buffer that is gone, for a graph
     void release() noexcept;
     void release_memory();
+    void give_back();
+    bool keep_for_graphs();
+    std::vector<CapturePtr> captures_to_keep_for();
     void record_other_use(const StreamPtr& stream);
+    void note_capture(const CapturePtr& capture);
     ContextPtr context_;
     StreamPtr stream_;
     DevicePtr address_ = 0;
@@ -63,14 +73,22 @@ class Buffer {
     bool pooled_ = false, managed_ = false, foreign_ = false;
     std::atomic<bool> escaped_{false}, freed_{false};
     std::function<void()> release_;
+    uint64_t made_in_ = 0;  // the capture that it was allocated in
     std::mutex mutex_;
     std::vector<StreamPtr> used_on_;
+    std::vector<std::weak_ptr<Capture>> captured_in_;  // whose work uses it
 };
 
 // Copies between host and device, ordered on `stream`; done on return when `wait`. Ranges are
-// checked against the buffers' sizes (InvalidArgument).
+// checked against the buffers' sizes (InvalidArgument). On a captured stream a copy that waits is
+// refused, and others read and write the host's memory at each launch of the graph: it must live as
+// long.
 void copy_to_device(Buffer& dst, size_t dst_offset, const void* src, size_t nbytes,
                     const StreamPtr& stream, bool wait);
+// The same for bytes that are as they are now at each launch of a graph, too, if the stream is
+// captured. Done with `src` on return.
+void copy_constant(Buffer& dst, size_t dst_offset, const void* src, size_t nbytes,
+                   const StreamPtr& stream);
 void copy_to_host(void* dst, const Buffer& src, size_t src_offset, size_t nbytes,
                   const StreamPtr& stream, bool wait);
 // Device to device, also between devices. Stream-ordered.

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include "core/capture.h"
 #include "core/compile_cache.h"
 #include "core/env.h"
 #include "core/error.h"
@@ -48,6 +49,7 @@ Context::Context(std::unique_ptr<Device> device, int index)
     survives_fork_ = device_->properties().type != DeviceType::Cuda;
     pool_ = std::make_shared<MemoryPool>(*device_);
     host_pool_ = std::make_shared<HostMemoryPool>(*device_);
+    captures_ = std::make_unique<Captures>(*this);
     foreign_ = std::make_unique<ForeignMemory>(*pool_);
     compile_cache_ = std::make_unique<CompileCache>(*device_);
     if (env_string("TRILANE_POOL") && !env_flag("TRILANE_POOL")) pool_->set_enabled(false);

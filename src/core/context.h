@@ -15,6 +15,7 @@
 
 namespace trilane::core {
 
+class Captures;
 class CompileCache;
 class ForeignMemory;
 class HostMemoryPool;
@@ -35,6 +36,7 @@ class Context : public std::enable_shared_from_this<Context> {
     MemoryPool& pool() { return *pool_; }
     HostMemoryPool& host_pool() { return *host_pool_; }
     CompileCache& compile_cache() { return *compile_cache_; }
+    Captures& captures() { return *captures_; }
     ForeignMemory& foreign() { return *foreign_; }  // what Buffer::adopt() took
     StreamPtr default_stream();                     // the null stream; its id never changes
 
@@ -63,6 +65,7 @@ class Context : public std::enable_shared_from_this<Context> {
     std::mutex default_stream_mutex_;
     std::shared_ptr<MemoryPool> pool_;
     std::shared_ptr<HostMemoryPool> host_pool_;
+    std::unique_ptr<Captures> captures_;
     std::unique_ptr<ForeignMemory> foreign_;
     std::unique_ptr<CompileCache> compile_cache_;
     std::weak_ptr<Stream> default_stream_;

@@ -1,4 +1,6 @@
 // Copies and fills of buffers: ranges checked, order kept.
+#include <vector>
+
 #include "core/buffer.h"
 #include "core/error.h"
 
@@ -28,9 +30,21 @@ void copy_to_device(Buffer& dst, size_t dst_offset, const void* src, size_t nbyt
     stream->context()->require_usable("copy_to_device");
     if (nbytes == 0) return;
     require_host("copy_to_device", src);
+    if (wait) refuse_wait("copy_to_device", *stream);
     dst.record_use(stream);
     stream->context()->device().copy(CopyKind::HostToDevice, dst.address() + dst_offset,
                                      reinterpret_cast<DevicePtr>(src), nbytes, stream->raw(), wait);
+}
+
+void copy_constant(Buffer& dst, size_t dst_offset, const void* src, size_t nbytes,
+                   const StreamPtr& stream) {
+    const CapturePtr capture = stream->context()->captures().of(*stream);
+    if (capture == nullptr) [[likely]]
+        return copy_to_device(dst, dst_offset, src, nbytes, stream, true);
+    const auto* bytes = static_cast<const char*>(src);
+    auto kept = std::make_shared<const std::vector<char>>(bytes, bytes + nbytes);
+    capture->hold(kept);
+    copy_to_device(dst, dst_offset, kept->data(), nbytes, stream, false);
 }
 
 void copy_to_host(void* dst, const Buffer& src, size_t src_offset, size_t nbytes,
@@ -39,6 +53,7 @@ void copy_to_host(void* dst, const Buffer& src, size_t src_offset, size_t nbytes
     stream->context()->require_usable("copy_to_host");
     if (nbytes == 0) return;
     require_host("copy_to_host", dst);
+    if (wait) refuse_wait("copy_to_host", *stream);
     const_cast<Buffer&>(src).record_use(stream);
     stream->context()->device().copy(CopyKind::DeviceToHost, reinterpret_cast<DevicePtr>(dst),
                                      src.address() + src_offset, nbytes, stream->raw(), wait);

@@ -36,6 +36,9 @@ Image Device::link(std::span<const LinkInput>, const LinkOptions&) {
 void Device::begin_capture(RawStream, CaptureMode) { refuse(*this, "capture of a stream"); }
 RawGraph Device::end_capture(RawStream) { refuse(*this, "capture of a stream"); }
 bool Device::capturing(RawStream) { return false; }
+void Device::capture_host_function(RawStream, const std::function<void()>*) {
+    refuse(*this, "capture of a stream");
+}
 void Device::launch_graph(RawGraph, RawStream) { refuse(*this, "launch of a graph"); }
 void Device::upload_graph(RawGraph, RawStream) { refuse(*this, "upload of a graph"); }
 void Device::destroy_graph(RawGraph) noexcept {}

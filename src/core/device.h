@@ -221,7 +221,11 @@ class Device {
     // Defaults: NotSupported; capturing() false.
     virtual void begin_capture(RawStream stream, CaptureMode mode);
     virtual RawGraph end_capture(RawStream stream);  // ready to be launched; DeviceError if lost
-    virtual bool capturing(RawStream stream);        // also while the capture is lost
+    // Also while the capture is lost. DeviceError for the null stream while a stream that it waits
+    // for is captured.
+    virtual bool capturing(RawStream stream);
+    // Part of a captured stream's work; the caller keeps `function` until the graph is gone.
+    virtual void capture_host_function(RawStream stream, const std::function<void()>* function);
     virtual void launch_graph(RawGraph graph, RawStream stream);
     virtual void upload_graph(RawGraph graph, RawStream stream);  // what a first launch would do
     virtual void destroy_graph(RawGraph graph) noexcept;
@@ -272,6 +276,7 @@ class Device {
     // --- the rest
     // Findings since the last call, oldest first. Empty on devices without checks.
     virtual std::vector<CheckReport> take_check_reports();
+    virtual bool checks_accesses() const { return false; }  // against what note_allocation() said
     // Named facts for `trilane info`: "compiler" -> "clang 19.1.7", "threads" -> "2" ...
     virtual std::vector<std::pair<std::string, std::string>> describe() = 0;
 };

@@ -26,7 +26,44 @@ constexpr FaultNames kFaults[] = {
      "invalid program counter"},
 };
 
+constexpr StatusNames kCaptureFaults[] = {
+    {401, "CUDA_ERROR_ILLEGAL_STATE", "cudaErrorIllegalState",
+     "the operation cannot be performed in the present state"},
+    {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
+    {901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", "cudaErrorStreamCaptureInvalidated",
+     "operation failed due to a previous error during capture"},
+    {902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", "cudaErrorStreamCaptureMerge",
+     "operation would result in a merge of separate capture sequences"},
+    {903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", "cudaErrorStreamCaptureUnmatched",
+     "capture was not ended in the same stream as it began"},
+    {904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", "cudaErrorStreamCaptureUnjoined",
+     "capturing stream has unjoined work"},
+    {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", "cudaErrorStreamCaptureIsolation",
+     "dependency created on uncaptured work in another stream"},
+    {906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", "cudaErrorStreamCaptureImplicit",
+     "operation would make the legacy stream depend on a capturing blocking stream"},
+    {907, "CUDA_ERROR_CAPTURED_EVENT", "cudaErrorCapturedEvent",
+     "operation not permitted on an event last recorded in a capturing stream"},
+    {908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", "cudaErrorStreamCaptureWrongThread",
+     "attempt to terminate a thread-local capture sequence from another thread"},
+};
+
 }  // namespace
+
+const StatusNames* capture_status_names(int status) {
+    for (const StatusNames& row : kCaptureFaults)
+        if (row.status == status) return &row;
+    return nullptr;
+}
+
+void throw_capture_fault(CaptureFault fault, std::string_view call, std::string_view what) {
+    const int status = static_cast<int>(fault);
+    const StatusNames* names = capture_status_names(status);
+    throw Error(ErrorKind::DeviceError, fmt::format("{}: {} ({}): {}: {}", call, names->driver_name,
+                                                    status, names->text, what))
+        .with_status(status);
+}
 
 const FaultNames& fault_names(FaultCode code) {
     for (const FaultNames& row : kFaults)

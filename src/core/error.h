@@ -53,6 +53,30 @@ const FaultNames& fault_names(FaultCode code);  // those of LaunchFailure if the
 // The fault of a driver's status; None if the status is not one of a kernel that died.
 FaultCode fault_of_status(int status);
 
+// What the capture of a stream refuses. The values are CUDA's numbers, the same in its driver and
+// its runtime.
+enum class CaptureFault : int {
+    IllegalState = 401,  // begun twice, or ended where nothing was begun
+    Unsupported = 900,   // what waits or asks
+    Invalidated = 901,   // lost by something that was refused before
+    Merge = 902,
+    Unmatched = 903,
+    Unjoined = 904,
+    Isolation = 905,
+    Implicit = 906,
+    CapturedEvent = 907,
+    WrongThread = 908,
+};
+
+// How CUDA's interfaces name a status of theirs.
+struct StatusNames {
+    int status;
+    const char* driver_name;   // "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"
+    const char* runtime_name;  // "cudaErrorStreamCaptureUnsupported"
+    const char* text;          // "operation not permitted when stream is capturing"
+};
+const StatusNames* capture_status_names(int status);  // null if it is none of a CaptureFault
+
 // Message form: "function: what is wrong: got X, expected Y: hint".
 class Error : public std::exception {
   public:
@@ -64,10 +88,17 @@ class Error : public std::exception {
     // Long text that belongs to the error: compiler log, list of kernels in flight. May be empty.
     const std::string& detail() const { return detail_; }
     FaultCode fault() const { return fault_; }  // None but for KernelFault
+    // CUDA's number of what went wrong, where the device gave one; 0: none is known.
+    int status() const { return status_; }
+    Error& with_status(int status) {
+        status_ = status;
+        return *this;
+    }
 
   private:
     ErrorKind kind_;
     FaultCode fault_ = FaultCode::None;
+    int status_ = 0;
     std::string message_;
     std::string detail_;
 };
@@ -82,6 +113,9 @@ template <typename... Args>
     throw Error(fault, fmt::format(format, std::forward<Args>(args)...));
 }
 
+// DeviceError: "call: CUDA's name (number): CUDA's text: what".
+[[noreturn]] void throw_capture_fault(CaptureFault fault, std::string_view call,
+                                      std::string_view what);
 [[noreturn]] void throw_error_with_detail(ErrorKind kind, std::string message, std::string detail);
 [[noreturn]] void check_failed(const char* condition, const char* file, int line,
                                const std::string& message);

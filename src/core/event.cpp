@@ -25,8 +25,19 @@ void Event::record(const Stream& stream) {
                     "Event.record: event and stream belong to different devices: got a stream of "
                     "device {}, expected one of device {}",
                     stream.context()->index(), context_->index());
+    CapturePtr capture = context_->captures().of(stream);
     context_->device().record_event(raw_, stream.raw());
+    if (capture != nullptr || captured_.load(std::memory_order_relaxed)) [[unlikely]] {
+        std::lock_guard lock(mutex_);
+        captured_in_ = capture;
+        captured_.store(capture != nullptr, std::memory_order_relaxed);
+    }
     recorded_.store(true, std::memory_order_release);
+}
+
+CapturePtr Event::captured_in() const {
+    std::lock_guard lock(mutex_);
+    return captured_in_.lock();
 }
 
 bool Event::done() {

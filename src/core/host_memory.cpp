@@ -104,7 +104,8 @@ HostMemoryPool::~HostMemoryPool() {
         for (const RawEvent event : entry.events) p.device.destroy_event(event);
 }
 
-void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_bytes) {
+void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_bytes,
+                               bool may_wait) {
     TRILANE_CHECK(nbytes > 0, "HostMemoryPool::allocate of 0 bytes");
     if (nbytes > SIZE_MAX / 4)
         throw_error(ErrorKind::OutOfMemory,
@@ -114,7 +115,7 @@ void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_byte
     block_bytes = size;
     {
         std::lock_guard lock(p.mutex);
-        if (!p.waiting.empty()) p.poll();
+        if (may_wait && !p.waiting.empty()) p.poll();
         auto found = p.free.find({flags, size});
         if (found != p.free.end() && !found->second.empty()) {
             void* address = found->second.back();
@@ -128,7 +129,8 @@ void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_byte
     try {
         address = p.device.allocate_host(size, flags);
     } catch (const Error& error) {
-        if (error.kind() != ErrorKind::OutOfMemory || statistics().free_bytes == 0) throw;
+        if (!may_wait || error.kind() != ErrorKind::OutOfMemory || statistics().free_bytes == 0)
+            throw;
         p.device.synchronize();
         free_all_free_blocks();
         address = p.device.allocate_host(size, flags);
@@ -180,7 +182,8 @@ HostBufferPtr HostBuffer::allocate(const ContextPtr& context, size_t nbytes, uns
     buffer->nbytes_ = nbytes;
     buffer->flags_ = flags;
     if (nbytes != 0)
-        buffer->data_ = context->host_pool().allocate(nbytes, flags, buffer->block_bytes_);
+        buffer->data_ = context->host_pool().allocate(nbytes, flags, buffer->block_bytes_,
+                                                       !context->captures().any());
     return buffer;
 }
 
@@ -194,7 +197,10 @@ DevicePtr HostBuffer::device_pointer() const {
 }
 
 void HostBuffer::record_use(const StreamPtr& stream) {
+    const CapturePtr capture = stream->context()->captures().of(*stream);
     std::lock_guard lock(mutex_);
+    std::erase_if(captured_in_, [](const auto& known) { return known.expired(); });
+    if (capture != nullptr) captured_in_.push_back(capture);
     for (const StreamPtr& used : used_on_)
         if (used->id() == stream->id()) return;
     used_on_.push_back(stream);
@@ -210,8 +216,71 @@ void HostBuffer::release() noexcept {
     if (data_ == nullptr) return;
     void* data = std::exchange(data_, nullptr);
     if (!context_->usable()) return;
-    context_->host_pool().free(data, block_bytes_, flags_, used_on_);
+    try {
+        keep_for_graphs(data);
+    } catch (const std::exception& error) {
+        return report_cleanup_failure("freeing pinned memory (the block is lost)", error.what());
+    }
     used_on_.clear();
+    captured_in_.clear();
+}
+
+namespace {
+
+// Pinned memory that graphs use and its owner does not any more.
+class KeptHostMemory : public KeptMemory {
+  public:
+    KeptHostMemory(ContextPtr context, void* data, size_t block_bytes, unsigned flags,
+                   std::vector<StreamPtr> used_on)
+        : context_(std::move(context)),
+          data_(data),
+          block_bytes_(block_bytes),
+          flags_(flags),
+          used_on_(std::move(used_on)) {}
+    ~KeptHostMemory() override {
+        if (!context_->usable()) return;
+        try {
+            if (wait_) context_->device().synchronize();
+        } catch (const std::exception& error) {
+            return report_cleanup_failure("freeing pinned memory (it is lost)", error.what());
+        }
+        context_->host_pool().free(data_, block_bytes_, flags_, used_on_);
+    }
+    void let_go_of_origin(const Capture& capture) {
+        for (StreamPtr& used : used_on_)
+            if (used->id() == capture.origin_id()) used = StreamPtr(StreamPtr(), used.get());
+    }
+    void origin_stays(const StreamPtr& origin) override {
+        for (StreamPtr& used : used_on_)
+            if (used.get() == origin.get()) used = origin;
+    }
+    void origin_goes(const Stream& origin) override {
+        if (std::erase_if(used_on_, [&](const auto& used) { return used.get() == &origin; }))
+            wait_ = true;
+    }
+
+  private:
+    ContextPtr context_;
+    void* data_;
+    size_t block_bytes_;
+    unsigned flags_;
+    std::vector<StreamPtr> used_on_;
+    bool wait_ = false;  // for a stream that is gone
+};
+
+}  // namespace
+
+// Gives the memory back now or, where graphs or a capture want it, when they are gone.
+void HostBuffer::keep_for_graphs(void* data) {
+    Captures& captures = context_->captures();
+    if (captured_in_.empty() && !captures.any()) [[likely]]
+        return context_->host_pool().free(data, block_bytes_, flags_, used_on_);
+    const auto kept =
+        std::make_shared<KeptHostMemory>(context_, data, block_bytes_, flags_, used_on_);
+    for (const CapturePtr& capture : captures.open()) kept->let_go_of_origin(*capture);
+    for (const auto& known : captured_in_)
+        if (CapturePtr capture = known.lock()) capture->hold_memory(kept);
+    captures.later(kept);
 }
 
 }  // namespace trilane::core

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/capture.h"
 #include "core/context.h"
 
 namespace trilane::core {
@@ -25,7 +26,8 @@ class HostMemoryPool {
     explicit HostMemoryPool(Device& device);
     ~HostMemoryPool();
     // nbytes > 0. OutOfMemory if neither the pool nor, after trimming, the device has it.
-    void* allocate(size_t nbytes, unsigned flags, size_t& block_bytes);
+    // `may_wait` false: the device cannot be waited for now, so memory in use is not tried for.
+    void* allocate(size_t nbytes, unsigned flags, size_t& block_bytes, bool may_wait = true);
     // Reused after what the streams hold now. Does not wait for them.
     void free(void* address, size_t block_bytes, unsigned flags,
               std::span<const StreamPtr> used_on = {}) noexcept;
@@ -47,7 +49,8 @@ class HostBuffer {
     unsigned flags() const { return flags_; }
     DevicePtr device_pointer() const;
     const ContextPtr& context() const { return context_; }
-    // Work on `stream` reads or writes it: it is reused after what the stream holds at its free.
+    // Work on `stream` reads or writes it: it is reused after what the stream holds at its free,
+    // and after the end of the graph if the stream is captured.
     void record_use(const StreamPtr& stream);
     void free_now();
     bool freed() const { return data_ == nullptr && nbytes_ > 0; }
@@ -55,12 +58,14 @@ class HostBuffer {
   private:
     HostBuffer() = default;
     void release() noexcept;
+    void keep_for_graphs(void* data);
     ContextPtr context_;
     void* data_ = nullptr;
     size_t nbytes_ = 0, block_bytes_ = 0;
     unsigned flags_ = 0;
     std::mutex mutex_;
     std::vector<StreamPtr> used_on_;
+    std::vector<std::weak_ptr<Capture>> captured_in_;
 };
 
 }  // namespace trilane::core

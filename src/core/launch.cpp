@@ -80,6 +80,8 @@ void start(Function& f, const LaunchConfig& config, const StreamPtr& stream, voi
     params.argument_count = count;
     params.cooperative = config.cooperative;
     params.cluster = config.cluster;
+    if (f.context()->captures().any()) [[unlikely]]
+        if (CapturePtr capture = f.context()->captures().of(*stream)) capture->hold(f.module());
     f.context()->device().launch(params);
 }
 

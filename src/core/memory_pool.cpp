@@ -20,6 +20,7 @@ namespace trilane::core {
 struct Arena {
     RawStream raw = 0;
     bool owned = true;  // false: the raw stream may be gone, it is not asked
+    bool captured = false;  // of a graph: its free memory stays where it is
     Bins bins;
 };
 
@@ -35,6 +36,13 @@ using MarkPtr = std::shared_ptr<Mark>;
 struct Waiting {
     Chunk* chunk;
     std::vector<MarkPtr> marks;
+};
+
+// The memory of a graph, by the stream that it was allocated on.
+struct CapturedMemory {
+    std::unordered_map<uint64_t, std::unique_ptr<Arena>> arenas;  // by Stream::id()
+    uint64_t idle_origin = 0;  // Stream::id(): what is free on it may be taken
+    bool open = true;
 };
 
 struct Collector {
@@ -68,6 +76,8 @@ struct MemoryPool::Impl {
     std::vector<std::pair<std::unique_ptr<Arena>, MarkPtr>> retired;
     std::vector<std::unique_ptr<Arena>> lost;      // of streams whose end cannot be told
     std::unordered_map<uint64_t, RawStream> live;  // by Stream::id()
+    std::unordered_map<uint64_t, CapturedMemory> captured;  // by Capture::id()
+    int open_captures = 0;
     std::vector<RawEvent> spare_events;
 
     // --- marks
@@ -219,6 +229,58 @@ struct MemoryPool::Impl {
         lost.push_back(std::move(arena));
     }
 
+    // --- captures
+    Chunk* find_captured(uint64_t capture, const Stream& stream, size_t nbytes) {
+        CapturedMemory& memory = captured[capture];
+        if (Chunk* chunk = captured_arena(memory, stream).bins.find(nbytes, SIZE_MAX)) return chunk;
+        // What is free for everybody has no use left. So has what is free on an origin that was
+        // done: whatever came since is kept by the capture.
+        const size_t largest = nbytes <= kSmallRequest ? kLargeBlock : SIZE_MAX;
+        if (Chunk* chunk = orphans.bins.find(nbytes, largest)) return chunk;
+        if (memory.idle_origin != stream.id()) return nullptr;
+        const auto origin = arenas.find(stream.id());
+        return origin == arenas.end() ? nullptr : origin->second->bins.find(nbytes, largest);
+    }
+
+    Arena& captured_arena(CapturedMemory& memory, const Stream& stream) {
+        std::unique_ptr<Arena>& slot = memory.arenas[stream.id()];
+        if (slot == nullptr) {
+            slot = std::make_unique<Arena>();
+            slot->raw = stream.raw();
+            slot->owned = stream.owned() || stream.raw() == 0;
+            slot->captured = true;
+        }
+        return *slot;
+    }
+
+    // Live blocks of a graph that is gone belong to their stream, which they keep alive; if it had to
+    // go before them, to nobody.
+    void give_to_stream(const Arena& arena, uint64_t stream) {
+        for (const auto& [address, first] : segments)
+            for (Chunk* chunk = first; chunk != nullptr; chunk = chunk->after) {
+                if (chunk->arena != &arena) continue;
+                if (arena.raw != 0 && !live.contains(stream)) {
+                    chunk->arena = &orphans;
+                    continue;
+                }
+                std::unique_ptr<Arena>& home = arenas[stream];
+                if (home == nullptr) {
+                    home = std::make_unique<Arena>();
+                    home->raw = arena.raw;
+                    home->owned = arena.owned;
+                }
+                chunk->arena = home.get();
+            }
+    }
+
+    // Memory that a capture keeps outlives the stream that began it.
+    void disown(const Arena& arena) {
+        for (const auto& [address, first] : segments)
+            for (Chunk* chunk = first; chunk != nullptr; chunk = chunk->after)
+                if (chunk->arena == &arena && chunk->state == Chunk::State::Live)
+                    chunk->arena = &orphans;
+    }
+
     // --- finding
     Chunk* find(Arena& own, size_t nbytes, bool any_size) {
         const bool small = nbytes <= kSmallRequest && !any_size;
@@ -267,7 +329,7 @@ struct MemoryPool::Impl {
     // --- giving back
     bool all_free(const Chunk* first) const {
         for (const Chunk* c = first; c != nullptr; c = c->after)
-            if (c->state != Chunk::State::Free) return false;
+            if (c->state != Chunk::State::Free || c->arena->captured) return false;
         return true;
     }
 
@@ -283,6 +345,7 @@ struct MemoryPool::Impl {
 
     // Never waits under the lock: a host function of a stream may want to free memory.
     void wait_and_trim(std::unique_lock<std::mutex>& lock, bool always) {
+        if (open_captures != 0) return;  // a wait would end the capture
         if (always || !waiting.empty() || !retired.empty()) {
             lock.unlock();
             device.synchronize();
@@ -369,27 +432,35 @@ namespace {
 
 }  // namespace
 
-MemoryPool::Block MemoryPool::allocate(size_t nbytes, const Stream& stream) {
+MemoryPool::Block MemoryPool::allocate(size_t nbytes, const Stream& stream, uint64_t capture) {
     Impl& p = *impl_;
     std::unique_lock lock(p.mutex);
     if (nbytes > SIZE_MAX / 2)
         throw_out_of_memory(nbytes, p.stats, p.limit, "no device has that much");
     const size_t rounded = (nbytes + kGranularity - 1) / kGranularity * kGranularity;
     TRILANE_CHECK(nbytes > 0, "MemoryPool::allocate of 0 bytes");
-    if (!p.waiting.empty() || !p.retired.empty()) p.poll(false);
+    const bool may_ask = p.open_captures == 0;
+    if (may_ask && (!p.waiting.empty() || !p.retired.empty())) p.poll(false);
 
     Chunk* chunk = nullptr;
     for (int attempt = 0; chunk == nullptr; ++attempt) {
         Arena& own = p.arena_of(stream);
         if (p.enabled) {
-            chunk = p.find(own, rounded, attempt > 0);
-            if (chunk == nullptr) chunk = p.find_elsewhere(own, rounded, attempt > 0);
+            if (capture != 0)
+                chunk = p.find_captured(capture, stream, rounded);
+            else
+                chunk = p.find(own, rounded, attempt > 0);
+            if (chunk == nullptr && p.open_captures == 0)
+                chunk = p.find_elsewhere(own, rounded, attempt > 0);
             if (chunk != nullptr) {
                 p.take(chunk, rounded);
                 break;
             }
         }
         std::string why = "free what is not needed or raise the limit of the pool";
+        if (p.open_captures != 0)
+            why = "while a stream is captured nothing can be waited for or given back: do the same "
+                  "work once before the capture, or free what is not needed before it";
         if (!p.over_limit(rounded)) {
             try {
                 chunk = p.grow(rounded, stream, !p.enabled);
@@ -412,12 +483,13 @@ MemoryPool::Block MemoryPool::allocate(size_t nbytes, const Stream& stream) {
         }
         p.wait_and_trim(lock, true);
     }
-    chunk->arena = &p.arena_of(stream);
+    chunk->arena =
+        capture != 0 ? &p.captured_arena(p.captured[capture], stream) : &p.arena_of(stream);
     ++p.stats.allocations;
     ++p.stats.live_buffers;
     p.stats.used_bytes += rounded;
     p.stats.peak_used_bytes = std::max(p.stats.peak_used_bytes, p.stats.used_bytes);
-    return {chunk->address, rounded, chunk};
+    return {chunk->address, rounded, chunk, chunk->direct};
 }
 
 void MemoryPool::free(const Block& block, const Stream& home, std::span<const StreamPtr> used_on,
@@ -435,9 +507,10 @@ void MemoryPool::free(const Block& block, const Stream& home, std::span<const St
         if (escaped || !used_on.empty()) marks = p.guards(home, used_on, escaped);
         if (chunk->direct) return p.free_direct(chunk, marks, home.raw());
         Arena* arena = chunk->arena;
-        if (!arena->owned) p.guard(marks, home.raw());
+        const bool foreign = !arena->owned && !arena->captured;
+        if (foreign) p.guard(marks, home.raw());
         p.stats.free_bytes += chunk->nbytes;
-        if (!arena->owned) chunk->arena = &p.orphans;
+        if (foreign) chunk->arena = &p.orphans;
         if (marks.empty()) return p.make_free(chunk);
         chunk->state = Chunk::State::Waiting;
         p.stats.waiting_bytes += chunk->nbytes;
@@ -499,6 +572,36 @@ void MemoryPool::set_collector(std::function<void()> function) {
     collector().function = std::move(function);
 }
 
+void MemoryPool::begin_capture(uint64_t capture, const Stream& origin, bool idle) {
+    std::lock_guard lock(impl_->mutex);
+    impl_->captured[capture].idle_origin = idle ? origin.id() : 0;
+    ++impl_->open_captures;
+}
+
+void MemoryPool::end_capture(uint64_t capture) {
+    std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->captured.find(capture);
+    if (found == impl_->captured.end() || !found->second.open) return;
+    found->second.open = false;
+    --impl_->open_captures;
+}
+
+void MemoryPool::release_capture(uint64_t capture) noexcept {
+    Impl& p = *impl_;
+    std::lock_guard lock(p.mutex);
+    const auto found = p.captured.find(capture);
+    if (found == p.captured.end()) return;
+    try {
+        for (auto& [stream, arena] : found->second.arenas) {
+            p.orphan(*arena);
+            p.give_to_stream(*arena, stream);
+        }
+        p.captured.erase(found);
+    } catch (const std::exception& error) {
+        report_cleanup_failure("destroying a graph (its memory is lost)", error.what());
+    }
+}
+
 void MemoryPool::add_stream(const Stream& stream) {
     std::lock_guard lock(impl_->mutex);
     impl_->live.insert_or_assign(stream.id(), stream.raw());
@@ -510,10 +613,11 @@ void MemoryPool::retire_stream(const Stream& stream) noexcept {
     std::lock_guard lock(p.mutex);
     try {
         p.live.erase(stream.id());
-        if (!p.waiting.empty() || !p.retired.empty()) p.poll(false);
+        if (p.open_captures == 0 && (!p.waiting.empty() || !p.retired.empty())) p.poll(false);
         if (auto found = p.arenas.find(stream.id()); found != p.arenas.end()) {
             arena = std::move(found->second);
             p.arenas.erase(found);
+            if (p.open_captures != 0 || !p.captured.empty()) p.disown(*arena);
         }
         if (!stream.owned() || p.device.stream_done(stream.raw())) {
             if (arena != nullptr) p.orphan(*arena);

@@ -40,10 +40,13 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
         DevicePtr address = 0;
         size_t nbytes = 0;      // rounded
         void* chunk = nullptr;  // the pool's own
+        bool direct = false;    // not pooled: goes back to the device when freed
     };
     // nbytes > 0. On failure: free what is free, collect garbage, retry, then OutOfMemory saying
-    // asked, held, used, free. Costs about 50 ns when a block fits; no device call then.
-    Block allocate(size_t nbytes, const Stream& stream);
+    // asked, held, used, free. Costs about 50 ns when a block fits; no device call then. `capture`:
+    // of the capture that the stream takes part in; the block is then for its graph alone until
+    // release_capture().
+    Block allocate(size_t nbytes, const Stream& stream, uint64_t capture = 0);
     // `home` is the stream of allocate(). `used_on`: other streams that used it. `escaped`: any
     // stream may have used it. The block is reused on `home` and elsewhere after what those streams
     // hold now.
@@ -63,6 +66,14 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
     // Called by the pool when memory runs out, with no lock held: frees what garbage holds (the
     // cycle collector of Python). One for all pools.
     static void set_collector(std::function<void()> collector);
+
+    // Called by Captures. While there is a capture no stream is asked and nothing goes back to the
+    // device. `idle`: the origin has nothing left to do, so what is free there may be used.
+    void begin_capture(uint64_t capture, const Stream& origin, bool idle);
+    void end_capture(uint64_t capture);
+    // The graph is gone and its launches are done: its free memory is for every stream, and what is
+    // still used belongs to the stream that it was allocated on.
+    void release_capture(uint64_t capture) noexcept;
 
     // Called by Stream: which streams are alive.
     void add_stream(const Stream& stream);

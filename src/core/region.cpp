@@ -6,10 +6,6 @@
 namespace trilane::core {
 namespace {
 
-void use_on(Buffer& buffer, const StreamPtr& stream) {
-    if (buffer.stream() && buffer.stream()->id() != stream->id()) buffer.record_use(stream);
-}
-
 void check_side(Buffer* buffer, DevicePtr address, size_t extent, const char* side) {
     if (!buffer) return;
     buffer->require_live("copy_region");
@@ -59,7 +55,7 @@ void fill(Buffer& dst, size_t offset, uint32_t pattern, int pattern_bytes, size_
     device.make_current();
     device.fill(dst.address() + offset, pattern, pattern_bytes, count, height, pitch,
                 stream->raw());
-    use_on(dst, stream);
+    dst.record_use(stream);
 }
 
 void copy_region(Copy3D params, Buffer* dst, Buffer* src, const StreamPtr& stream, bool wait) {
@@ -74,11 +70,12 @@ void copy_region(Copy3D params, Buffer* dst, Buffer* src, const StreamPtr& strea
                              params.src_slice_pitch),
                "the source");
     if (params.width_bytes == 0 || params.height == 0 || params.depth == 0) return;
+    if (wait) refuse_wait("copy_3d", *stream);
     Device& device = stream->context()->device();
     device.make_current();
     device.copy_3d(params, stream->raw(), wait);
-    if (dst) use_on(*dst, stream);
-    if (src) use_on(*src, stream);
+    if (dst) dst->record_use(stream);
+    if (src) src->record_use(stream);
 }
 
 }  // namespace trilane::core

@@ -2,6 +2,7 @@
 #include "core/stream.h"
 
 #include "core/error.h"
+#include "core/graph.h"
 #include "core/memory_pool.h"
 
 namespace trilane::core {
@@ -57,6 +58,7 @@ StreamPtr Stream::wrap(const ContextPtr& context, RawStream raw) {
 
 Stream::~Stream() {
     if (raw_ == 0 || !context_->usable()) return;
+    context_->captures().abort(*this);
     if (owned_) forget();  // before the driver may give the handle to another
     context_->pool().retire_stream(*this);
     if (owned_) context_->device().destroy_stream(raw_);
@@ -75,11 +77,35 @@ bool Stream::done() {
 void Stream::wait_for(const Event& event) {
     context_->require_usable("Stream.wait_for");
     context_->device().stream_wait_event(raw_, event.raw());
+    if (!context_->captures().any()) [[likely]]
+        return;
+    if (CapturePtr capture = event.captured_in(); capture != nullptr && capture->is_open())
+        capture->add_stream(shared_from_this());
 }
 
 void Stream::host_function(std::function<void()> function) {
     context_->require_usable("Stream.host_function");
+    if (CapturePtr capture = context_->captures().of(*this)) {
+        auto kept = std::make_shared<const std::function<void()>>(std::move(function));
+        capture->hold(kept);
+        return context_->device().capture_host_function(raw_, kept.get());
+    }
     context_->device().host_function(raw_, std::move(function));
+}
+
+void Stream::begin_capture(CaptureMode mode) {
+    context_->require_usable("Stream.begin_capture");
+    context_->captures().begin(*this, mode);
+}
+
+GraphPtr Stream::end_capture() {
+    context_->require_usable("Stream.end_capture");
+    return context_->captures().end(*this);
+}
+
+bool Stream::capturing() {
+    context_->require_usable("Stream.capturing");
+    return context_->device().capturing(raw_);
 }
 
 }  // namespace trilane::core

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 
+#include "core/capture.h"
 #include "core/context.h"
 
 namespace trilane::core {
@@ -12,7 +14,7 @@ namespace trilane::core {
 class Event;
 using EventPtr = std::shared_ptr<Event>;
 
-class Stream {
+class Stream : public std::enable_shared_from_this<Stream> {
   public:
     static StreamPtr create(const ContextPtr& context, bool non_blocking = false, int priority = 0);
     // The stream with that handle. One that create() made here is given itself, and lives as long
@@ -32,10 +34,22 @@ class Stream {
     void synchronize();
     bool done();
     void wait_for(const Event& event);
+    // Called once what is before it is done; at each launch of the graph if the stream is captured.
     void host_function(std::function<void()> function);
+
+    // --- graphs. From begin_capture() on what is put on the stream is kept instead of done, until
+    // end_capture() makes a graph of it. A stream that waits for an event of captured work takes
+    // part, and must be waited for before the end. What waits for a stream that takes part, or asks
+    // whether it is done, throws and the capture is lost: end_capture() says so. Memory allocated
+    // or freed meanwhile, code and functions of the host stay alive as long as the graph. A stream
+    // whose last handle goes ends its capture.
+    void begin_capture(CaptureMode mode = CaptureMode::Relaxed);
+    GraphPtr end_capture();
+    bool capturing();  // also if the capture is lost
 
   private:
     friend class Context;
+    friend class Captures;  // next_id
     static uint64_t next_id();
     static StreamPtr find_own(Context& context, RawStream raw);
     void forget() noexcept;  // it is no longer one of its context's own
@@ -55,17 +69,23 @@ class Event {
     ~Event();
     const ContextPtr& context() const { return context_; }
     RawEvent raw() const { return raw_; }
+    // On a captured stream: a point in its capture, for other streams to wait for; no time.
     void record(const Stream& stream);
     bool done();
     void synchronize();
     float elapsed_ms_since(const Event& start);  // InvalidArgument if not recorded or no timing
 
   private:
+    friend class Stream;  // captured_in
+    CapturePtr captured_in() const;
     Event(ContextPtr context, RawEvent raw, bool timing);
     ContextPtr context_;
     RawEvent raw_;
     bool timing_;
     std::atomic<bool> recorded_{false};
+    std::atomic<bool> captured_{false};
+    mutable std::mutex mutex_;  // of what follows
+    std::weak_ptr<Capture> captured_in_;
 };
 
 }  // namespace trilane::core

@@ -37,11 +37,32 @@ void FakeMachine::enter(const char* entry) {
 void FakeMachine::submit(RawStream stream, std::function<void()> work) {
     std::unique_lock lock(mutex);
     Stream& s = streams[stream];
+    if (s.capture != nullptr) {
+        s.capture->work.push_back(std::move(work));
+        return;
+    }
     const uint64_t position = ++s.submitted;
     s.work.push_back({std::move(work)});
     const bool wait = !hold;
     lock.unlock();
     if (wait) run_until(stream, position);
+}
+
+void FakeMachine::refuse_capture(const char* entry, RawStream stream) {
+    std::lock_guard lock(mutex);
+    const auto& capture = streams[stream].capture;
+    if (capture == nullptr) return;
+    capture->lost = true;
+    throw_capture_fault(CaptureFault::Unsupported, entry, "of the fake device");
+}
+
+void FakeMachine::refuse_any_capture(const char* entry) {
+    std::vector<RawStream> all;
+    {
+        std::lock_guard lock(mutex);
+        for (const auto& [raw, stream] : streams) all.push_back(raw);
+    }
+    for (const RawStream raw : all) refuse_capture(entry, raw);
 }
 
 // Work runs without the lock, one piece of a stream at a time: it may call the device.
@@ -91,7 +112,7 @@ int FakeMachine::calls_of(std::string_view entry) {
 bool FakeMachine::nothing_alive() {
     std::lock_guard lock(mutex);
     return memory.empty() && host_memory.empty() && live_streams == 0 && events.empty() &&
-           modules.empty() && notes.empty();
+           modules.empty() && graphs.empty() && notes.empty();
 }
 
 class FakeDevice final : public Device {
@@ -114,6 +135,7 @@ class FakeDevice final : public Device {
     void make_current() override { const Entry e(*m, "make_current"); }
     void synchronize() override {
         m->enter("synchronize");
+        m->refuse_any_capture("synchronize");
         m->run_all();
     }
 
@@ -133,6 +155,7 @@ class FakeDevice final : public Device {
     void free(DevicePtr address, RawStream stream) noexcept override {
         {
             const Counted c(*m, "free");
+            if (m->streams[stream].capture != nullptr) std::abort();  // it would be a graph's
         }
         m->submit(stream, [machine = m.get(), address] {
             std::lock_guard lock(machine->mutex);
@@ -214,21 +237,30 @@ class FakeDevice final : public Device {
         FakeMachine::Stream& s = m->streams[stream];
         if (stream == 0 || s.destroyed) std::abort();
         s.destroyed = true;
+        if (s.capture != nullptr) s.capture->lost = true;
+        s.capture = nullptr;
         --m->live_streams;
     }
     void synchronize_stream(RawStream stream) override {
         m->enter("synchronize_stream");
         require_live(stream);
+        m->refuse_capture("synchronize_stream", stream);
         m->finish(stream);
     }
     bool stream_done(RawStream stream) override {
         const Entry e(*m, "stream_done");
+        m->refuse_capture("stream_done", stream);
         return live(stream).completed == live(stream).submitted;
     }
     void stream_wait_event(RawStream stream, RawEvent event) override {
         m->enter("stream_wait_event");
         require_live(stream);
         const FakeMachine::Event known = event_at(event);
+        if (auto capture = known.captured.lock()) {
+            std::lock_guard lock(m->mutex);
+            live(stream).capture = std::move(capture);
+            return;
+        }
         m->submit(stream, [machine = m.get(), known] {
             if (known.recorded) machine->run_until(known.stream, known.position);
         });
@@ -254,6 +286,7 @@ class FakeDevice final : public Device {
         known.stream = stream;
         known.position = live(stream).submitted;
         known.recorded = true;
+        known.captured = live(stream).capture;
     }
     bool event_done(RawEvent event) override {
         const Entry e(*m, "event_done");
@@ -269,6 +302,55 @@ class FakeDevice final : public Device {
         const Entry e(*m, "event_elapsed_ms");
         return static_cast<float>(m->events.at(stop).position) -
                static_cast<float>(m->events.at(start).position);
+    }
+
+    void begin_capture(RawStream stream, CaptureMode) override {
+        const Entry e(*m, "begin_capture");
+        FakeMachine::Stream& s = live(stream);
+        if (stream == 0)
+            throw_capture_fault(CaptureFault::Unsupported, "begin_capture", "the null stream");
+        s.capture = std::make_shared<FakeMachine::Captured>();
+        s.capture->origin = stream;
+    }
+    RawGraph end_capture(RawStream stream) override {
+        const Entry e(*m, "end_capture");
+        const std::shared_ptr<FakeMachine::Captured> capture = live(stream).capture;
+        if (capture == nullptr)
+            throw_capture_fault(CaptureFault::IllegalState, "end_capture", "nothing was begun");
+        if (capture->origin != stream) {
+            capture->lost = true;
+            throw_capture_fault(CaptureFault::Unmatched, "end_capture", "begun elsewhere");
+        }
+        for (auto& [raw, s] : m->streams)
+            if (s.capture == capture) s.capture = nullptr;
+        if (capture->lost)
+            throw_capture_fault(CaptureFault::Invalidated, "end_capture", "lost before");
+        const RawGraph graph = m->next_handle_++;
+        m->graphs[graph] = capture;
+        return graph;
+    }
+    bool capturing(RawStream stream) override {
+        const Entry e(*m, "capturing");
+        return live(stream).capture != nullptr;
+    }
+    void capture_host_function(RawStream stream, const std::function<void()>* function) override {
+        m->enter("capture_host_function");
+        m->submit(stream, [function] { (*function)(); });
+    }
+    void launch_graph(RawGraph graph, RawStream stream) override {
+        m->enter("launch_graph");
+        std::unique_lock lock(m->mutex);
+        const std::shared_ptr<FakeMachine::Captured> captured = m->graphs.at(graph);
+        lock.unlock();
+        for (const auto& work : captured->work) m->submit(stream, work);
+    }
+    void upload_graph(RawGraph graph, RawStream) override {
+        const Entry e(*m, "upload_graph");
+        m->graphs.at(graph);
+    }
+    void destroy_graph(RawGraph graph) noexcept override {
+        const Counted c(*m, "destroy_graph");
+        if (m->graphs.erase(graph) == 0) std::abort();
     }
 
     std::string compiler_id() override { return m->compiler; }
@@ -335,7 +417,7 @@ class FakeDevice final : public Device {
         require_live(params.stream);
         std::unique_lock lock(m->mutex);
         const FakeKernel& kernel = m->kernels.at(m->functions_.at(params.function));
-        const bool hold = m->hold;
+        const bool hold = m->hold || m->streams[params.stream].capture != nullptr;
         lock.unlock();
         if (!kernel.run) return;
         if (!hold) return m->submit(params.stream, [&] { kernel.run(params); });

@@ -30,16 +30,24 @@ struct FakeMachine {
     struct Work {
         std::function<void()> run;
     };
+    // What is captured, and a graph made of it: work in the order it was given.
+    struct Captured {
+        RawStream origin = 0;
+        bool lost = false;
+        std::vector<std::function<void()>> work;
+    };
     struct Stream {
         std::deque<Work> work;
         uint64_t submitted = 0, completed = 0;
         bool destroyed = false;
         bool running = false;
+        std::shared_ptr<Captured> capture;
     };
     struct Event {
         RawStream stream = 0;
         uint64_t position = 0;  // of `submitted` when it was recorded
         bool recorded = false, timing = false;
+        std::weak_ptr<Captured> captured;
     };
     struct Note {
         size_t nbytes;
@@ -65,6 +73,7 @@ struct FakeMachine {
     std::map<RawStream, Stream> streams;  // 0 is the null stream
     std::map<RawEvent, Event> events;
     std::map<RawModule, Image> modules;
+    std::map<RawGraph, std::shared_ptr<Captured>> graphs;
     std::map<DevicePtr, Note> notes;
     std::map<std::string, int, std::less<>> calls;
     int live_streams = 0;
@@ -76,12 +85,15 @@ struct FakeMachine {
     bool has_failed();              // whether what fail() ordered has happened
     void finish(RawStream stream);  // does all its held work
     int calls_of(std::string_view entry);
-    bool nothing_alive();  // no memory, host memory, stream, event, module, note
+    bool nothing_alive();  // no memory, host memory, stream, event, module, graph, note
 
   private:
     friend class FakeDevice;
     void enter(const char* entry);
     void submit(RawStream stream, std::function<void()> work);
+    // What asks or waits: throws, and the capture is lost, if the stream is captured.
+    void refuse_capture(const char* entry, RawStream stream);
+    void refuse_any_capture(const char* entry);
     void run_until(RawStream stream, uint64_t position);
     void run_all();
     uint64_t submitted_to(RawStream stream);
