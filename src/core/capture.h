@@ -61,8 +61,8 @@ class Capture {
     const RawStream origin_raw_;
     std::atomic<bool> open_{true};
     mutable std::mutex mutex_;
-    bool over_ = false;                         // nothing is kept any more
-    std::vector<StreamPtr> streams_;            // while open: without the origin
+    bool over_ = false;               // nothing is kept any more
+    std::vector<StreamPtr> streams_;  // while open: without the origin
     std::unordered_set<const void*> held_once_;
     std::vector<std::shared_ptr<const void>> held_;
     std::vector<std::shared_ptr<KeptMemory>> memory_;
@@ -115,8 +115,8 @@ class Captures {
     std::vector<std::shared_ptr<const void>> later_;
 };
 
-// DeviceError if the stream is captured, for `who`, which waits: a wait has no place in a graph. The
-// capture is not lost, as it would be if the device were asked.
+// DeviceError if the stream is captured, for `who`, which waits: a wait has no place in a graph.
+// The capture is not lost, as it would be if the device were asked.
 void refuse_wait(const char* who, const Stream& stream);
 
 }  // namespace trilane::core

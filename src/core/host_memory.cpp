@@ -104,8 +104,7 @@ HostMemoryPool::~HostMemoryPool() {
         for (const RawEvent event : entry.events) p.device.destroy_event(event);
 }
 
-void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_bytes,
-                               bool may_wait) {
+void* HostMemoryPool::allocate(size_t nbytes, unsigned flags, size_t& block_bytes, bool may_wait) {
     TRILANE_CHECK(nbytes > 0, "HostMemoryPool::allocate of 0 bytes");
     if (nbytes > SIZE_MAX / 4)
         throw_error(ErrorKind::OutOfMemory,
@@ -183,7 +182,7 @@ HostBufferPtr HostBuffer::allocate(const ContextPtr& context, size_t nbytes, uns
     buffer->flags_ = flags;
     if (nbytes != 0)
         buffer->data_ = context->host_pool().allocate(nbytes, flags, buffer->block_bytes_,
-                                                       !context->captures().any());
+                                                      !context->captures().any());
     return buffer;
 }
 
@@ -242,7 +241,8 @@ class KeptHostMemory : public KeptMemory {
         try {
             if (wait_) context_->device().synchronize();
         } catch (const std::exception& error) {
-            return report_cleanup_failure("freeing pinned memory (it is lost)", error.what());
+            report_cleanup_failure("freeing pinned memory (it is lost)", error.what());
+            return;
         }
         context_->host_pool().free(data_, block_bytes_, flags_, used_on_);
     }
