@@ -140,14 +140,41 @@ def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAl
 
 
 def mem_get_address_range(ptr: Any) -> tuple[int, int]:
-    """Start and size in bytes of the allocation that `ptr` stands for."""
+    """Start and size in bytes of the allocation that `ptr` stands for or points into.
+
+    Raises
+    ------
+    LogicError
+        An address in no allocation of this program's that is alive.
+    """
     try:
         address, buffer = _core.resolve_memory(ptr)
     except TrilaneError as error:
         raise translate("cuMemGetAddressRange", error) from None
     if buffer is None:
-        raise NotImplementedError("mem_get_address_range of a bare address: pass the allocation")
+        buffer = _allocation_around(address)
+    if buffer is None:
+        raise LogicError(
+            f"cuMemGetAddressRange failed: invalid argument - address {address:#x} is in no "
+            "allocation of this program's"
+        )
     return buffer.address, buffer.nbytes
+
+
+def _allocation_around(address: int) -> Any:
+    # Nobody keeps a list of them for this seldom asked question; the interpreter's will do.
+    import gc
+
+    from ._gpuarray import GPUArray
+
+    for found in gc.get_objects():
+        if isinstance(found, GPUArray):
+            found = _core.resolve_memory(found)[1]
+        elif not isinstance(found, DeviceAllocation) or found.freed:
+            continue
+        if found is not None and 0 <= address - found.address < max(found.nbytes, 1):
+            return found
+    return None
 
 
 def mem_alloc_like(ary: np.ndarray) -> DeviceAllocation:

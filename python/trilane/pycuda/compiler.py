@@ -178,8 +178,12 @@ def compile_plain(
 
 
 def preprocess_source(source: str, options: Sequence[str], nvcc: str) -> str:
-    """Not there: the text after the preprocessor."""
-    raise NotImplementedError("pycuda.compiler.preprocess_source is not there")
+    """Not there: the compilers here give no text after the preprocessor alone."""
+    raise NotImplementedError(
+        "pycuda.compiler.preprocess_source: neither NVRTC nor the cpu device's compiler gives the "
+        "text after the preprocessor: compile() takes the source as it is, and caches it with what "
+        "it includes"
+    )
 
 
 class CudaModule:

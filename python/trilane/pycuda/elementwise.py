@@ -275,4 +275,15 @@ def _vector_size(arguments: Sequence[Argument], args: Sequence[Any], name: str) 
     return size
 
 
-__getattr__ = _missing_attributes(__name__)
+_missing = _missing_attributes(__name__)
+
+
+def __getattr__(name: str) -> object:
+    # The kernels behind PyCUDA's arrays: few programs name them.
+    if name.startswith("get_") and name.endswith("_kernel"):
+        from . import _elwise_kernels
+
+        found = getattr(_elwise_kernels, name, None)
+        if found is not None:
+            return found
+    return _missing(name)

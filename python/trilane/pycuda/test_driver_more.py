@@ -13,6 +13,7 @@ import pytest
 import trilane.pycuda.autoinit  # noqa: F401
 import trilane.pycuda.driver as cuda
 import trilane.pycuda.gpuarray as gpuarray
+from trilane.pycuda import compiler
 from trilane.pycuda.compiler import SourceModule
 from trilane.pycuda.tools import DeviceData, OccupancyRecord
 
@@ -182,3 +183,24 @@ def test_error_classes_and_texts():
     with pytest.raises(cuda.CompileError, match="kernel.cu failed") as caught:
         SourceModule("__global__ void f() { nothing; }")
     assert "nothing" in caught.value.stderr and caught.value.command_line[0] == "nvcc"
+
+
+def test_the_allocation_around_an_address():
+    block = cuda.mem_alloc(1000)
+    other = cuda.mem_alloc(64)
+    start = int(block)
+    assert cuda.mem_get_address_range(block) == (start, 1000)
+    assert cuda.mem_get_address_range(start + 999) == (start, 1000)
+    assert cuda.mem_get_address_range(int(other)) == (int(other), 64)
+    array = gpuarray.zeros(100, np.float32)
+    assert cuda.mem_get_address_range(array.ptr + 8) == (array.ptr, 400)
+    block.free()
+    with pytest.raises(cuda.LogicError, match=r"cuMemGetAddressRange failed: .* in no allocation"):
+        cuda.mem_get_address_range(8)
+
+
+def test_what_has_no_way_here_says_why():
+    with pytest.raises(NotImplementedError, match="NVRTC"):
+        compiler.preprocess_source("", [], "nvcc")
+    with pytest.raises(NotImplementedError, match="cuCtxAttach"):
+        cuda.Context.get_current().attach()

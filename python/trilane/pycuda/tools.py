@@ -194,7 +194,7 @@ class PageLockedAllocator:
         return PagelockedHostAllocation(nbytes, self.flags)
 
 
-class _PooledHostAllocation(PagelockedHostAllocation):
+class PooledHostAllocation(PagelockedHostAllocation):
     _pool: Any = None
 
     def free(self) -> None:
@@ -221,7 +221,7 @@ class PageLockedMemoryPool(_PoolCounters):
     def allocate(self, shape: Any, dtype: Any, order: str = "C") -> np.ndarray:
         """A page-locked array, not initialised."""
         dims, dtype, nbytes = _shape_and_size(shape, dtype)
-        holder = _PooledHostAllocation(max(nbytes, 1), self._flags)
+        holder = PooledHostAllocation(max(nbytes, 1), self._flags)
         holder._pool = self
         self._opened(len(holder))
         return _owned(holder, nbytes, dims, dtype, order)
