@@ -270,6 +270,12 @@ void ArgumentList::convert_memory(nb::handle object, const TypeRoute& type,
         argument.buffer = buffer.get();
         return;
     }
+    if (type.route == Route::Array && held_count_ < kInline) {
+        core::BufferPtr& held = held_[held_count_++];  // another thread may give it a new one
+        argument.bits = array_address(object, held);
+        argument.buffer = held.get();
+        return;
+    }
     MemoryRef ref = memory_by_route(object, type, "launch");
     argument.bits = ref.address;
     argument.buffer = ref.buffer.get();

@@ -64,6 +64,9 @@ class ArgumentList {
     core::Argument* arguments_ = inline_;
     size_t count_ = 0;
     bool has_handlers_ = false;
+    // The buffers of arrays, as far as there is room: no vector for the common launch.
+    core::BufferPtr held_[kInline];
+    size_t held_count_ = 0;
     // What the arguments point to and no Python object of the tuple owns; empty for most calls.
     std::vector<std::unique_ptr<std::array<double, 2>>> values_;
     std::vector<MemoryRef> memory_;

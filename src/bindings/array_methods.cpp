@@ -36,6 +36,12 @@ MemoryRef array_memory(nb::handle object) {
     return ref;
 }
 
+core::DevicePtr array_address(nb::handle object, core::BufferPtr& buffer) {
+    const Array& a = require_array(object, "memory");
+    buffer = a.buffer();
+    return a.data();
+}
+
 namespace {
 
 PyTypeObject* type_of(nb::handle self) { return Py_TYPE(self.ptr()); }

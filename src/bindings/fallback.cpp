@@ -10,5 +10,8 @@ namespace trilane::bindings {
 [[gnu::weak]] MemoryRef array_memory(nb::handle) {
     core::throw_error(core::ErrorKind::NotSupported, "arrays are not part of this build");
 }
+[[gnu::weak]] core::DevicePtr array_address(nb::handle, core::BufferPtr&) {
+    core::throw_error(core::ErrorKind::NotSupported, "arrays are not part of this build");
+}
 
 }  // namespace trilane::bindings

@@ -45,8 +45,7 @@ bool contiguous(const int64_t* shape, const int64_t* strides, int ndim, int64_t 
     return true;
 }
 
-char layout_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
-               int64_t itemsize) {
+char layout_of(const array::Shape& shape, const array::Shape& strides, int64_t itemsize) {
     int ndim = static_cast<int>(shape.size());
     for (int64_t extent : shape)
         if (extent == 0) return 'C';
@@ -55,8 +54,7 @@ char layout_of(const std::vector<int64_t>& shape, const std::vector<int64_t>& st
 }
 
 // Every offset in the array fits 31 bits, and so does every index.
-bool narrow(const std::vector<int64_t>& shape, const std::vector<int64_t>& strides,
-            int64_t itemsize) {
+bool narrow(const array::Shape& shape, const array::Shape& strides, int64_t itemsize) {
     int64_t span = itemsize;
     for (size_t i = 0; i < shape.size(); ++i) {
         if (shape[i] >= INT32_MAX) return false;
@@ -157,8 +155,13 @@ bool StridedView::take(nb::handle object) {
     return false;
 }
 
-KernelArguments::KernelArguments(nb::handle convert, bool place)
-    : convert_(convert), place_(place) {}
+KernelArguments::KernelArguments(nb::handle convert, bool place, size_t expected)
+    : convert_(convert), place_(place) {
+    types_.reserve(expected);
+    top_.reserve(expected);
+    arrays_.reserve(expected);
+    layouts_.reserve(expected);
+}
 
 void KernelArguments::add(nb::handle object) {
     top_.push_back(convert(object, top_.size()));
@@ -265,7 +268,7 @@ KernelArguments::Item KernelArguments::array(nb::handle object, size_t parameter
     argument.buffer = a.buffer();
     argument.address = a.data();
     argument.owner = nb::borrow(object);
-    Layout layout{{a.shape().begin(), a.shape().end()}, {a.strides().begin(), a.strides().end()}};
+    Layout layout{a.shape(), a.strides()};
     Item item;
     item.source = Item::Source::Array;
     item.index = arrays_.size();
@@ -485,7 +488,7 @@ void KernelArguments::write_array(const ArrayArgument& array, TypeRef type, uint
     const Layout& layout = layouts_[static_cast<size_t>(&array - arrays_.data())];
     std::memcpy(out, &array.address, 8);
     uint8_t* at = out + 8;
-    auto put = [&](const std::vector<int64_t>& values) {
+    auto put = [&](const array::Shape& values) {
         for (int64_t value : values) {
             std::memcpy(at, &value, type->narrow ? 4 : 8);
             at += type->narrow ? 4 : 8;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "array/shape.h"
 #include "bindings/bindings.h"
 #include "bindings/type_route.h"
 #include "core/buffer.h"
@@ -61,7 +62,8 @@ class KernelArguments {
   public:
     // `place`: device code can use host memory in place (the cpu device without checks).
     // `convert` is the Python function that turns other objects into ones known here.
-    KernelArguments(nb::handle convert, bool place);
+    // `expected`: how many will be added, as far as it is known.
+    KernelArguments(nb::handle convert, bool place, size_t expected = 0);
     void add(nb::handle object);
     const std::vector<jit::TypeRef>& types() const { return types_; }
     std::vector<ArrayArgument>& arrays() { return arrays_; }
@@ -111,7 +113,7 @@ class KernelArguments {
     std::vector<Item> top_, items_;
     std::vector<ArrayArgument> arrays_;
     struct Layout {
-        std::vector<int64_t> shape, strides;
+        array::Shape shape, strides;
     };
     std::vector<Layout> layouts_;  // of arrays_
     std::vector<nb::object> bytes_;

@@ -137,7 +137,7 @@ void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple)
         config.stream ? config.stream->context() : core::current_context();
     if (!config.stream) config.stream = core::current_stream(context);
     bool place = uses_host_memory(context);
-    KernelArguments arguments(owner_, place);
+    KernelArguments arguments(owner_, place, nb::len(tuple));
     for (nb::handle object : nb::borrow<nb::tuple>(tuple)) arguments.add(object);
     std::shared_ptr<Variant> variant = find(arguments, context->index());
     if (arguments.types().size() != variant->parameters.size())

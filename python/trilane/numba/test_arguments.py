@@ -165,3 +165,36 @@ def test_linkable_code(tmp_path):
 def test_transpose():
     a = np.arange(6.0).reshape(2, 3)
     assert transpose(cuda.to_device(a)).copy_to_host().tolist() == (a.T.tolist())
+
+
+def test_a_configured_kernel_is_kept_by_its_shape() -> None:
+    @cuda.jit
+    def fill(out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = 1
+
+    assert fill[2, 4] is fill[2, 4]
+    assert fill[(2,), 4] is not fill[2, 8]
+    assert fill[[2], [4]].griddim == (2,)  # cannot be a key
+    for wrong in ((1,), (1, 2, 3, 4, 5), 3):
+        with pytest.raises(ValueError, match="griddim and blockdim"):
+            fill[wrong]
+    with pytest.raises(TypeError):
+        fill["2", 4]
+    out = np.zeros(8, np.int32)
+    fill[2, 4](out)
+    assert out.all()
+
+
+def test_arrays_of_many_dimensions_and_many_arguments() -> None:
+    @cuda.jit
+    def gather(a, b, c, d, e, out):
+        out[0] = a[1, 0, 0, 0, 0, 0, 1] + b[1] + c[1, 1] + d + e[0]
+
+    deep = cuda.to_device(np.arange(4, dtype=np.float32).reshape(2, 1, 1, 1, 1, 1, 2))
+    row = cuda.to_device(np.arange(4, dtype=np.float32))
+    square = cuda.to_device(np.arange(4, dtype=np.float32).reshape(2, 2))
+    out = cuda.to_device(np.zeros(1, np.float32))
+    gather[1, 1](deep, row[::2], square.T, 10, (np.float32(5),), out)
+    assert out.copy_to_host()[0] == 3 + 2 + 3 + 10 + 5

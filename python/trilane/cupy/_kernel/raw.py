@@ -12,6 +12,10 @@ from trilane.cupy.cuda.function import load_image
 
 # Arguments that the core's launch takes as they are; of others `_raw_argument` makes such.
 _AS_THEY_ARE = (int, float, np.generic)
+# The types of nearly all arguments, found without a walk through their bases.
+_PLAIN = frozenset(
+    {ndarray, int, float, np.int32, np.int64, np.uint32, np.uint64, np.float32, np.float64}
+)
 # CUfunction_attribute numbers.
 _MAX_DYNAMIC_SHARED = 8
 _SHARED_CARVEOUT = 9
@@ -260,7 +264,7 @@ class RawKernel:
         if type(args) is not tuple:
             args = tuple(args)
         for x in args:
-            if type(x) is not ndarray and not isinstance(x, _AS_THEY_ARE):
+            if type(x) not in _PLAIN and not isinstance(x, _AS_THEY_ARE):
                 args = tuple([_raw_argument(x) for x in args])
                 break
         try:

@@ -104,7 +104,7 @@ class CUDADispatcher:
         key = None
         if isinstance(stream, int) and stream == 0:
             try:
-                key = (griddim, blockdim, sharedmem)
+                key = (griddim, blockdim, 0, sharedmem) if sharedmem else (griddim, blockdim)
                 found = self._configured.get(key)
                 if found is not None:
                     return found
@@ -117,6 +117,10 @@ class CUDADispatcher:
         return made
 
     def __getitem__(self, args: Any) -> ForwardConfigured:
+        try:
+            return self._configured[args]  # its keys are what stands in the brackets
+        except (KeyError, TypeError):  # a new one, or a list in it
+            pass
         if not isinstance(args, tuple) or len(args) not in (2, 3, 4):
             raise ValueError("must specify at least the griddim and blockdim")
         return self.configure(*args)
