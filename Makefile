@@ -1,5 +1,5 @@
-# The loop: make, make test [T=name], make check, make asan, make tsan, make bench, make bench-cpu, make suite PEER=..., make lanes
-.PHONY: all test check asan tsan bench bench-cpu suite format wheel
+# The loop: make, make test [T=name], make check, make asan, make tsan, make bench, make bench-cpu, make suite PEER=..., make lanes, make outside
+.PHONY: all test check asan tsan bench bench-cpu suite outside format wheel
 
 PYTHON := .venv/bin/python
 
@@ -45,6 +45,10 @@ bench-cpu: all
 
 suite: all
 	$(PYTHON) -m tests.suites.run $(PEER)
+
+# Kernels of programs that are not ours; ARGS="--drivers FOLDER --sources FOLDER": see its README.
+outside: all
+	$(PYTHON) -m tests.outside $(ARGS)
 
 wheel:
 	$(PYTHON) -m build --wheel --no-isolation
