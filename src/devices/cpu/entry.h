@@ -8,8 +8,9 @@ struct DeviceHooks;
 }  // namespace trilane::core
 
 extern "C" {
-// Bumped whenever core/device.h or what it includes changes; the loader refuses another.
-inline constexpr int kTrilaneCpuAbi = 3;
+// A number made of core/device.h and what it includes when both sides are built; the loader refuses
+// another.
+inline constexpr int kTrilaneCpuAbi = TRILANE_CPU_ABI;
 __attribute__((visibility("default"))) int trilane_cpu_abi();
 // nullptr on failure, with the reason in `error` (`error_bytes` long).
 __attribute__((visibility("default"))) trilane::core::Device* trilane_cpu_create(
