@@ -29,3 +29,5 @@
 #include "math_fast.h"
 #include "math_std.h"
 #include "device_launch.h"
+#include "texture.h"
+#include "surface.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bindings/array_memory.h"
+#include "bindings/texture.h"
 #include "core/error.h"
 
 namespace trilane::bindings {
@@ -118,6 +119,12 @@ double as_double(nb::handle object) {
     return value;
 }
 
+// What a kernel gets of a texture or surface object.
+uint64_t kernel_handle(nb::handle object, Route route) {
+    return route == Route::Texture ? nb::inst_ptr<TextureHandle>(object)->ptr->raw()
+                                   : nb::inst_ptr<SurfaceHandle>(object)->ptr->raw();
+}
+
 // Into an Int or UInt argument, whichever holds it.
 void set_integer(nb::handle number, core::Argument& argument) {
     int overflow = 0;
@@ -220,6 +227,12 @@ void ArgumentList::convert(nb::handle object, size_t position) {
             return;
         case Route::Bytes:
             convert_bytes(object, argument);
+            return;
+        case Route::Texture:
+        case Route::Surface:
+            argument.kind = ArgumentKind::UInt;
+            argument.size = 8;
+            argument.bits = kernel_handle(object, type.route);
             return;
         case Route::Handler:
             has_handlers_ = true;

@@ -6,12 +6,50 @@
 
 #include "bindings/arguments.h"
 #include "bindings/bindings.h"
+#include "bindings/copy_sides.h"
 #include "bindings/host_view.h"
 #include "bindings/release_later.h"
 #include "core/error.h"
 #include "core/region.h"
 
 namespace trilane::bindings {
+
+void keep_until_done(const core::StreamPtr& stream, std::unique_ptr<HostView> view) {
+    if (stream->context()->properties().type != core::DeviceType::Cuda) return;
+    release_now();
+    std::shared_ptr<HostView> held = std::move(view);
+    nb::gil_scoped_release unlocked;
+    // The driver calls this on a thread of its own, where registered memory could not be given
+    // back.
+    stream->host_function([held = std::move(held)]() mutable {
+        release_later([held = std::move(held)]() mutable { held.reset(); });
+    });
+}
+
+Side side_of(nb::handle object, bool host, bool write, size_t offset, size_t extent,
+             const core::ContextPtr& context) {
+    Side side;
+    if (!host) {
+        size_t start = 0;
+        side.buffer = buffer_of(object, offset + extent, start, "copy_3d", context);
+        side.address = side.buffer->address() + start + offset;
+        return side;
+    }
+    if (PyLong_Check(object.ptr())) {  // a bare host address
+        side.address = nb::cast<core::DevicePtr>(object) + offset;
+        return side;
+    }
+    side.view = std::make_unique<HostView>(
+        object, write ? HostView::Access::Write : HostView::Access::Read, "copy_3d");
+    if (offset > side.view->nbytes() || extent > side.view->nbytes() - offset)
+        core::throw_error(core::ErrorKind::InvalidArgument,
+                          "copy_3d: outside the host array: got {} bytes from byte {}, expected at "
+                          "most {} bytes",
+                          extent, offset, side.view->nbytes());
+    side.address = reinterpret_cast<core::DevicePtr>(side.view->data()) + offset;
+    return side;
+}
+
 namespace {
 
 using namespace nb::literals;
@@ -23,19 +61,6 @@ size_t host_bytes(const HostView& view, std::optional<size_t> nbytes, const char
                           "{}: the host array is too small: got {} bytes, expected at least {}",
                           who, view.nbytes(), *nbytes);
     return *nbytes;
-}
-
-// Keeps host memory until the stream has passed: nothing to do on devices that copy at once.
-void keep_until_done(const core::StreamPtr& stream, std::unique_ptr<HostView> view) {
-    if (stream->context()->properties().type != core::DeviceType::Cuda) return;
-    release_now();
-    std::shared_ptr<HostView> held = std::move(view);
-    nb::gil_scoped_release unlocked;
-    // The driver calls this on a thread of its own, where registered memory could not be given
-    // back.
-    stream->host_function([held = std::move(held)]() mutable {
-        release_later([held = std::move(held)]() mutable { held.reset(); });
-    });
 }
 
 void to_device(nb::handle dst, nb::handle src, std::optional<size_t> nbytes, size_t dst_offset,
@@ -100,36 +125,6 @@ core::CopyKind kind_of(const std::string& name) {
     core::throw_error(core::ErrorKind::InvalidArgument,
                       "copy_3d: no such kind of copy: got '{}', expected HtoD, DtoH, DtoD or HtoH",
                       name);
-}
-
-struct Side {
-    core::BufferPtr buffer;
-    std::unique_ptr<HostView> view;
-    core::DevicePtr address = 0;
-};
-
-Side side_of(nb::handle object, bool host, bool write, size_t offset, size_t extent,
-             const core::ContextPtr& context) {
-    Side side;
-    if (!host) {
-        size_t start = 0;
-        side.buffer = buffer_of(object, offset + extent, start, "copy_3d", context);
-        side.address = side.buffer->address() + start + offset;
-        return side;
-    }
-    if (PyLong_Check(object.ptr())) {  // a bare host address
-        side.address = nb::cast<core::DevicePtr>(object) + offset;
-        return side;
-    }
-    side.view = std::make_unique<HostView>(
-        object, write ? HostView::Access::Write : HostView::Access::Read, "copy_3d");
-    if (offset > side.view->nbytes() || extent > side.view->nbytes() - offset)
-        core::throw_error(core::ErrorKind::InvalidArgument,
-                          "copy_3d: outside the host array: got {} bytes from byte {}, expected at "
-                          "most {} bytes",
-                          extent, offset, side.view->nbytes());
-    side.address = reinterpret_cast<core::DevicePtr>(side.view->data()) + offset;
-    return side;
 }
 
 void copy_3d(const std::string& kind_name, nb::handle dst, nb::handle src, core::Copy3D params,

@@ -184,6 +184,7 @@ NB_MODULE(_core, m) {
     bind_stream(m);
     bind_memory(m);
     bind_copy(m);
+    bind_texture(m);
     bind_module(m);
     nb::module_ array = m.def_submodule("array", "The array type that all faces share.");
     bind_array(array);

@@ -8,6 +8,7 @@
 
 #include "array/array.h"
 #include "bindings/host_view.h"
+#include "bindings/texture.h"
 
 namespace trilane::bindings {
 namespace {
@@ -113,6 +114,10 @@ TypeRoute find_route(nb::handle object) {
         result.route = Route::HostBuffer;
     else if (derives_from_bound<array::Array>(type))
         result.route = Route::Array;
+    else if (derives_from_bound<TextureHandle>(type))
+        result.route = Route::Texture;
+    else if (derives_from_bound<SurfaceHandle>(type))
+        result.route = Route::Surface;
     else if (!numpy_route(type, result))
         result.route = protocol_route(object, type);
     result.name = keep_text(name);

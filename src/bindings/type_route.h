@@ -23,7 +23,9 @@ enum class Route : uint8_t {
     Bytes,  // buffer protocol: passed by value
     Buffer,
     HostBuffer,
-    Array,  // bound types
+    Array,
+    Texture,
+    Surface,  // bound types
     TrilaneArray,
     TrilaneBuffer,
     CudaArrayInterface,  // protocols

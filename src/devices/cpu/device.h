@@ -63,6 +63,14 @@ class CpuDevice : public core::Device {
     void synchronize_event(core::RawEvent event) override;
     float event_elapsed_ms(core::RawEvent start, core::RawEvent stop) override;
 
+    core::RawArray create_array(const core::ArrayParams& params) override;
+    void destroy_array(core::RawArray array) noexcept override;
+    void copy_box(const core::BoxCopy& copy, core::RawStream stream, bool wait) override;
+    core::RawTexture create_texture(const core::TextureParams& params) override;
+    void destroy_texture(core::RawTexture texture) noexcept override;
+    core::RawSurface create_surface(core::RawArray array) override;
+    void destroy_surface(core::RawSurface surface) noexcept override;
+
     std::string compiler_id() override;
     core::Image compile(const core::Program& program) override;
     core::Image link(std::span<const core::LinkInput> inputs,
@@ -84,6 +92,9 @@ class CpuDevice : public core::Device {
     std::vector<std::pair<std::string, std::string>> describe() override;
 
   private:
+    // Memory of the device's own that kernels may read, known to the checks as `name`.
+    core::DevicePtr make_noted(size_t nbytes, const char* name);
+    void free_noted(core::DevicePtr address) noexcept;
     core::DeviceProperties properties_;
     core::DeviceHooks hooks_;
     DeviceMemory memory_;

@@ -77,6 +77,16 @@ void trilane_rt_trap() {
                              describe_place(context)));
 }
 
+void trilane_rt_surface_fault(const char* function, int32_t x, int32_t y, int32_t z) {
+    const BlockContext& context = *current_context();
+    abort_kernel(core::FaultCode::IllegalAddress,
+                 fmt::format("{}: {} outside the surface, or not at the start of an element: got "
+                             "byte {}, row {}, slice {} in {}: cudaBoundaryModeZero and "
+                             "cudaBoundaryModeClamp allow it",
+                             context.launch->kernel->readable_name, function, x, y, z,
+                             describe_place(context)));
+}
+
 void trilane_rt_parted() {
     const BlockContext& context = *current_context();
     abort_kernel(

@@ -32,6 +32,8 @@ void trilane_rt_parted();  // threads reached different barriers: ends the launc
 int trilane_rt_vprintf(const char* format, const void* values);
 void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
                            const char* function, uint64_t char_bytes);
+// An access of a surface outside its array or at a byte where no element begins: ends the launch.
+void trilane_rt_surface_fault(const char* function, int32_t x, int32_t y, int32_t z);
 // A warp operation of the lanes `active`, those with the same mask among themselves. Needs no
 // running kernel.
 void trilane_rt_warp_exchange(uint32_t kind, uint32_t active, void* exchange);
