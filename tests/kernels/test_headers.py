@@ -48,7 +48,7 @@ def test_headers_inside_extern_c() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["tex2D<float>(0, 0, 0)", "curand_mrg32k3a()", "__cluster_dims__(2)"]
+    "name", ["tex2DSparse<float>(0)", "curand_mrg32k3a()", "__cluster_dims__(2)"]
 )
 def test_what_is_missing_is_named(name: str) -> None:
     with pytest.raises(RuntimeError, match=name.split("<")[0].split("(")[0]):

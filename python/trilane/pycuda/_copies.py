@@ -10,10 +10,6 @@ from ._enums import memory_type
 from ._errors import LogicError, TrilaneError, translate
 
 
-def _unsupported(name: str) -> NotImplementedError:
-    return NotImplementedError(f"pycuda.driver: {name} is not there: CUDA arrays are not supported")
-
-
 class _Side:
     """One end of a copy: what `set_src_host` and its kin said."""
 
@@ -63,12 +59,14 @@ class _Memcpy:
         self._set("dst", self._dst, buffer, not hasattr(buffer, "__trilane_array__"))
 
     def set_src_array(self, array: Any) -> None:
-        """Not there: CUDA arrays."""
-        raise _unsupported(f"{type(self).__name__}.set_src_array")
+        """The source is an `Array`."""
+        self._set("src", self._src, array, False)
+        self.src_memory_type = memory_type.ARRAY
 
     def set_dst_array(self, array: Any) -> None:
-        """Not there: CUDA arrays."""
-        raise _unsupported(f"{type(self).__name__}.set_dst_array")
+        """The destination is an `Array`."""
+        self._set("dst", self._dst, array, False)
+        self.dst_memory_type = memory_type.ARRAY
 
     @property
     def src_device(self) -> int:
@@ -83,12 +81,30 @@ class _Memcpy:
             if side.memory is None:
                 raise LogicError(f"{function} failed: invalid argument - no {name} was set")
         kind = ("H" if self._src.host else "D") + "to" + ("H" if self._dst.host else "D")
+        arrays = [isinstance(side.memory, _core.CudaArray) for side in (self._src, self._dst)]
         try:
+            if any(arrays):
+                self._run_box(geometry, stream, wait)
+                return
             _core.copy_3d(
                 kind, self._dst.memory, self._src.memory, stream=stream, wait=wait, **geometry
             )
         except TrilaneError as error:
             raise translate(function, error) from None
+
+    def _run_box(self, geometry: dict[str, int], stream: Any, wait: bool) -> None:
+        ends: dict[str, Any] = {}
+        for name, side in (("src", self._src), ("dst", self._dst)):
+            if isinstance(side.memory, _core.CudaArray):
+                geometry.pop(f"{name}_offset")
+                ends[f"{name}_at"] = (
+                    getattr(self, f"{name}_x_in_bytes"),
+                    getattr(self, f"{name}_y"),
+                    getattr(self, f"{name}_z", 0),
+                )
+            ends[f"{name}_host"] = side.host
+        memory = (self._dst.memory, self._src.memory)
+        _core.copy_box(*memory, stream=stream, wait=wait, **geometry, **ends)
 
 
 class Memcpy2D(_Memcpy, fields="x_in_bytes y pitch"):

@@ -385,7 +385,9 @@ class GPUArray(_array.ndarray):
 
     def bind_to_texref(self, *args: Any, **kwargs: Any) -> None:
         """Gone: CUDA 12 dropped texture references."""
-        raise NotImplementedError("GPUArray.bind_to_texref: CUDA 12 dropped texture references")
+        raise NotImplementedError(
+            "GPUArray.bind_to_texref: CUDA 12 dropped texture references: use TextureObject"
+        )
 
     bind_to_texref_ext = bind_to_texref
 

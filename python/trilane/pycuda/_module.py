@@ -398,7 +398,7 @@ class Module:
     def get_texref(self, name: str) -> Any:
         """Gone: CUDA 12 dropped texture references."""
         raise NotImplementedError(
-            "pycuda.driver.Module.get_texref: CUDA 12 dropped texture references"
+            "pycuda.driver.Module.get_texref: CUDA 12 dropped texture references: use TextureObject"
         )
 
     def get_surfref(self, name: str) -> Any:

@@ -120,30 +120,34 @@ from ._module import (
     module_from_file,
 )
 from ._stream import Event, Stream, initialize_profiler, start_profiler, stop_profiler
+from ._texture import (
+    Array,
+    ArrayDescriptor,
+    ArrayDescriptor3D,
+    SurfaceObject,
+    TextureObject,
+    dtype_to_array_format,
+    gpuarray_to_array,
+    make_multichannel_2d_array,
+    matrix_to_array,
+    memcpy_atoa,
+    memcpy_atod,
+    memcpy_atoh,
+    memcpy_dtoa,
+    memcpy_htoa,
+    np_to_array,
+    py_memcpy_atoh,
+    py_memcpy_htoa,
+)
 
-# Names of PyCUDA that need CUDA arrays, textures, or memory shared between processes.
+# Names of PyCUDA that need texture references, or memory shared between processes.
 _MISSING = {
-    "Array": "CUDA arrays",
-    "ArrayDescriptor": "CUDA arrays",
-    "ArrayDescriptor3D": "CUDA arrays",
     "IPCMemoryHandle": "memory shared between processes",
-    "SurfaceReference": "surface references: CUDA 12 dropped them",
-    "TextureReference": "texture references: CUDA 12 dropped them",
-    "bind_array_to_texref": "texture references: CUDA 12 dropped them",
-    "dtype_to_array_format": "CUDA arrays",
-    "gpuarray_to_array": "CUDA arrays",
-    "make_multichannel_2d_array": "CUDA arrays",
-    "matrix_to_array": "CUDA arrays",
-    "matrix_to_texref": "texture references: CUDA 12 dropped them",
+    "SurfaceReference": "surface references: CUDA 12 dropped them: use SurfaceObject",
+    "TextureReference": "texture references: CUDA 12 dropped them: use TextureObject",
+    "bind_array_to_texref": "texture references: CUDA 12 dropped them: use TextureObject",
+    "matrix_to_texref": "texture references: CUDA 12 dropped them: use TextureObject",
     "mem_get_ipc_handle": "memory shared between processes",
-    "memcpy_atoa": "CUDA arrays",
-    "memcpy_atod": "CUDA arrays",
-    "memcpy_atoh": "CUDA arrays",
-    "memcpy_dtoa": "CUDA arrays",
-    "memcpy_htoa": "CUDA arrays",
-    "np_to_array": "CUDA arrays",
-    "py_memcpy_atoh": "CUDA arrays",
-    "py_memcpy_htoa": "CUDA arrays",
 }
 
 

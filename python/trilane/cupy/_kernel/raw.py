@@ -11,7 +11,7 @@ from trilane.cupy.cuda._errors import CompileException, CUDADriverError, driver_
 from trilane.cupy.cuda.function import load_image
 
 # Arguments that the core's launch takes as they are; of others `_raw_argument` makes such.
-_AS_THEY_ARE = (int, float, np.generic)
+_AS_THEY_ARE = (int, float, np.generic, _core.Texture, _core.Surface)
 # The types of nearly all arguments, found without a walk through their bases.
 _PLAIN = frozenset(
     {ndarray, int, float, np.int32, np.int64, np.uint32, np.uint64, np.float32, np.float64}
