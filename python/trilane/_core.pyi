@@ -392,6 +392,75 @@ def copy_3d(kind: str, dst: object, src: object, width_bytes: int, height: int =
 def resolve_memory(memory: object) -> tuple:
     """The address, and the Buffer if it is known."""
 
+class CudaArray:
+    """Elements laid out as the device likes, for textures and surfaces."""
+
+    def __init__(self, kind: str, bits: int, channels: int, width: int, height: int = 0, depth: int = 0, *, layered: bool = False, cubemap: bool = False, surface: bool = False, gather: bool = False, context: Context | None = None) -> None: ...
+
+    @property
+    def context(self) -> Context: ...
+
+    @property
+    def handle(self) -> int: ...
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def bits(self) -> int: ...
+
+    @property
+    def channels(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
+    @property
+    def depth(self) -> int: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    @property
+    def freed(self) -> bool: ...
+
+    def free(self) -> None:
+        """Textures and surfaces of it keep its memory."""
+
+class Texture:
+    """
+    A texture object of an array, or of memory: `width` elements, or `height` rows of them.
+    """
+
+    def __init__(self, source: object, *, kind: str = 'float', bits: int = 32, channels: int = 1, width: int = 0, height: int = 0, pitch_bytes: int = 0, address_mode: tuple = (1, 1, 1), filter: int = 0, elements_as_they_are: bool = False, normalized_coordinates: bool = False, srgb: bool = False, max_anisotropy: int = 0, border: tuple = (0.0, 0.0, 0.0, 0.0)) -> None: ...
+
+    @property
+    def context(self) -> Context: ...
+
+    @property
+    def handle(self) -> int:
+        """What a kernel takes as cudaTextureObject_t."""
+
+class Surface:
+    """A surface object of an array."""
+
+    def __init__(self, array: CudaArray) -> None: ...
+
+    @property
+    def context(self) -> Context: ...
+
+    @property
+    def handle(self) -> int:
+        """What a kernel takes as cudaSurfaceObject_t."""
+
+def copy_box(dst: object, src: object, width_bytes: int, height: int = 1, depth: int = 1, *, dst_host: bool = False, src_host: bool = False, dst_pitch: int = 0, src_pitch: int = 0, dst_slice_pitch: int = 0, src_slice_pitch: int = 0, dst_offset: int = 0, src_offset: int = 0, dst_at: tuple = (0, 0, 0), src_at: tuple = (0, 0, 0), stream: Stream | None = None, wait: bool = True) -> None:
+    """
+    Copies a box to, from or between CudaArrays; `*_at` is (byte, row, slice) in one.
+    """
+
 class Parameter:
     """A parameter of a kernel, as the compiler laid it out."""
 

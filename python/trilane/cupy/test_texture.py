@@ -143,7 +143,7 @@ def test_every_format(dtype, channels):
     else:
         info = np.iinfo(dtype)
         data = rng.integers(info.min, info.max, shape, endpoint=True).astype(dtype)
-    array = cuda_array(data if channels > 1 else data[..., 0])
+    array = cuda_array(data if channels > 1 else data[..., 0], channels)
     back = np.zeros((5, 6 * channels), dtype)
     array.copy_to(back)
     np.testing.assert_array_equal(back.reshape(shape), data)

@@ -49,7 +49,7 @@ class ChannelFormatDescriptor:
         alike = bits[:channels] == [bits[0]] * channels
         if not channels or not alike or self._desc["f"] not in _KINDS:
             raise runtime.CUDARuntimeError(
-                "cudaErrorInvalidChannelDescriptor",
+                "cudaErrorInvalidValue",
                 f"invalid channel descriptor: got {self._desc}, expected one to four channels of "
                 "the same number of bits and a kind of signed, unsigned or float",
             )
