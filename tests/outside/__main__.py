@@ -12,9 +12,11 @@ import fnmatch
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -83,14 +85,17 @@ def run_here(name: str, sources: Path, result: Path) -> int:
     return 0
 
 
-def lanes_told(stderr: str) -> str:
-    """How kernels ran, from the lines `lanes: KERNEL SHAPE W` of the device's log."""
+def lanes_told(stderr: str, kernels: Sequence[str]) -> str:
+    """How kernels ran, from the lines `lanes: KERNEL SHAPE W` of the device's log.
+
+    Kernels of the arrays' own are not counted.
+    """
+    bare = [re.split(r"<", name)[0].rpartition("::")[2] for name in kernels]
     found = []
     for line in stderr.splitlines():
-        words = line.split()
-        if "lanes:" in words:
-            at = words.index("lanes:")
-            found.append("/".join(words[at + 2 : at + 4]))
+        told = re.search(r"lanes: (\S+) (\w+) (\d+)$", line)
+        if told and any(name in told[1] for name in bare):
+            found.append(f"{told[2]}/{told[3]}")
     return " ".join(sorted(set(found)))
 
 
@@ -120,7 +125,7 @@ def run_child(outcome: Outcome, lanes: str, options: argparse.Namespace) -> None
         with np.load(result.with_suffix(".npz")) as saved:
             outcome.outputs[lanes] = {key: saved[key] for key in saved.files}
         if lanes == "0" or not outcome.lanes:
-            outcome.lanes = lanes_told(done.stderr)
+            outcome.lanes = lanes_told(done.stderr, PROGRAMS[outcome.name].kernels)
             outcome.compile_s, outcome.launch_s = told["compile_s"], told["launch_s"]
             outcome.ns_per_thread = told["ns_per_thread"]
 

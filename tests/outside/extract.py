@@ -20,7 +20,7 @@ DEVICE_HEADERS = re.compile(
 QUALIFIER = re.compile(r"\b(__global__|__device__|__constant__|__shared__|__managed__)\b")
 # A head that declares something without code of the host.
 TYPE = re.compile(r"^(struct|class|union|enum)\b")
-DECLARATION = re.compile(r"^(typedef|using|static_assert|constexpr)\b")
+DECLARATION = re.compile(r"^(typedef|using|static_assert|constexpr|namespace \w+ =)")
 ALIGNMENT = re.compile(r"\b(__align__|alignas|__attribute__)\s*\((?:[^()]|\([^()]*\))*\)")
 CONSTANT = re.compile(r"^(static\s+)?(inline\s+)?(const|constexpr)\b[^(]*(=|\[)")
 INLINE_CONSTEXPR = re.compile(r"^(static\s+|inline\s+)*constexpr\b")

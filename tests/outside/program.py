@@ -48,6 +48,8 @@ class Program:
     ordered : bool
         Whether every number of lanes gives the same bits. False: atomics on floats, or races that
         the program means.
+    cooperative : bool
+        Launches are cooperative: the grid may meet at a barrier.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Program:
     replace: Sequence[tuple[str, str]] = ()
     options: Sequence[str] = ("--std=c++17",)
     ordered: bool = True
+    cooperative: bool = False
 
 
 PROGRAMS: dict[str, Program] = {}
@@ -149,6 +152,7 @@ class Run:
             code=text,
             options=tuple(self.wanted.options),
             name_expressions=tuple(self.wanted.kernels),
+            enable_cooperative_groups=self.wanted.cooperative,
         )
         for name in self.wanted.kernels:
             self.module.get_function(name)
@@ -178,6 +182,12 @@ class Run:
         pointer = self.module.get_global(name)
         target = cp.ndarray(values.shape, dtype=values.dtype, memptr=pointer)
         target.set(values)
+
+    def fetch(self, name: str, shape: Any, dtype: Any) -> np.ndarray:
+        """The values of a `__device__` variable."""
+        import trilane.cupy as cp
+
+        return cp.ndarray(shape, dtype=dtype, memptr=self.module.get_global(name)).get()
 
     def launch(self, name: str, grid: Any, block: Any, *args: Any, shared: int = 0) -> None:
         """Launch a kernel and wait. Python ints are C ints, floats are C floats."""

@@ -80,7 +80,8 @@ def test_keep_drop_and_headers() -> None:
     [
         ("int n;\n__device__ int m;\n", "__device__ int m;"),
         ("static const float e[2] = {1, 2};", "static const float e[2] = {1, 2};"),
-        ("using T = float;", "using T = float;"),
+        ("using T = float;", None),
+        ("namespace cg = cooperative_groups;", None),
         ("struct __align__(8) Q { int a, b; };", None),
         ("using namespace std;", ""),
         ("static constexpr int f(int v) { return v; }", None),
@@ -155,5 +156,6 @@ def test_ledger_and_lanes() -> None:
     text = ledger_text(lines, "2026-01-02", "abc")
     assert "2026-01-02, at abc" in text and "1 of 2 pass, with 3 kernels" in text
     assert text.splitlines()[-2:] == ["a/x 3 pass [loop/16]", "b/y 2 fails: W=1: no end"]
-    told = "noise\ntrilane: lanes: k coroutine 1\ntrilane: lanes: f loop 16\n"
-    assert lanes_told(told) == "coroutine/1 loop/16"
+    told = "noise\ntrilane: lanes: _Z5firstIfEvv coroutine 1\ntrilane: lanes: other loop 16\n"
+    assert lanes_told(told, ["a::first<float>", "other"]) == "coroutine/1 loop/16"
+    assert lanes_told(told, ["other"]) == "loop/16"

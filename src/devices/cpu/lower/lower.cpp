@@ -318,6 +318,14 @@ class Lowering {
     LoweredModule result_;
 };
 
+// How each kernel runs, one line each on standard error: TRILANE_LOG_LANES.
+void log_lanes(const LoweredModule& module) {
+    for (const LoweredKernel& kernel : module.kernels)
+        errs() << "trilane: lanes: " << kernel.description.name
+               << (kernel.shape == BlockShape::Coroutine ? " coroutine " : " loop ") << kernel.lanes
+               << '\n';
+}
+
 }  // namespace
 
 LowerTimes last_lower_times() {
@@ -328,6 +336,7 @@ LowerTimes last_lower_times() {
 LoweredModule lower(FrontEndResult front_end, int lanes) {
     times = {};
     LoweredModule module = Lowering(front_end, lanes).run();
+    if (core::env_flag("TRILANE_LOG_LANES")) log_lanes(module);
     std::lock_guard lock(last_times_mutex);
     last_times = times;
     return module;

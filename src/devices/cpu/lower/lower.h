@@ -65,6 +65,7 @@ struct LoweredModule {
 
 // Consumes the front end's module. CompileError for what cannot be run (it names the function).
 // `lanes`: W, 1 to 32; 0 chooses it for each kernel. What cannot be run in lanes has W = 1.
+// TRILANE_LOG_LANES=1: one line per kernel on standard error, `trilane: lanes: NAME SHAPE W`.
 LoweredModule lower(FrontEndResult front_end, int lanes = 0);
 
 // Stages of one lower() call in nanoseconds. For benchmarks: of the last call that ended.
