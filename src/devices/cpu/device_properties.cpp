@@ -31,7 +31,7 @@ constexpr std::pair<int, int> kAttributes[] = {{1, 1024},
                                                {10, 32},
                                                {11, 2147483647},  // shared, constant, warp, pitch
                                                {12, 65536},
-                                               {14, 512},
+                                               {14, 256},
                                                {15, 1},
                                                {17, 0},
                                                {18, 1},  // registers ... no time limit, integrated
