@@ -518,9 +518,9 @@ class Module:
 
     def function_names(self) -> list[str]: ...
 
-def image_code(image: bytes) -> tuple[str, bytes]:
+def image_code(image: bytes) -> tuple[str, bytes, str]:
     """
-    (format, code): what is in the bytes of Module.image() or compile_image().
+    (format, code, compiler's log): what is in the bytes of Module.image() or compile_image().
     """
 
 def compile_image(source: str, options: Sequence[str] = [], *, headers: Sequence[tuple[str, str]] = [], name_expressions: Sequence[str] = [], file_name: str = 'kernel.cu', context: Context | None = None) -> bytes:

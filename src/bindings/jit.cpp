@@ -64,8 +64,7 @@ jit::FunctionTree function_of(nb::handle object) {
 
 jit::Translation translate(nb::list functions, const std::vector<std::string>& codes,
                            const std::string& kernel_name, int max_threads, int min_blocks,
-                           bool device, const std::string& result, const std::string& preamble,
-                           bool debug) {
+                           bool device, const std::string& result, bool debug) {
     jit::Unit unit;
     for (nb::handle f : functions) unit.functions.push_back(function_of(f));
     std::vector<jit::TypeRef> arguments;
@@ -75,7 +74,6 @@ jit::Translation translate(nb::list functions, const std::vector<std::string>& c
     options.max_threads = max_threads;
     options.min_blocks = min_blocks;
     options.device_function = device;
-    options.preamble = preamble;
     options.debug = debug;
     if (!result.empty()) options.result = jit::types::parse(result);
     try {
@@ -173,7 +171,7 @@ void bind_jit(nb::module_& m) {
         });
     m.def("translate", &translate, "functions"_a, "codes"_a, "kernel_name"_a = "",
           "max_threads"_a = 0, "min_blocks"_a = 0, "device"_a = false, "result"_a = "",
-          "preamble"_a = "", "debug"_a = false);
+          "debug"_a = false);
     m.def("make_variant", &make_variant, "translation"_a, "function"_a, "failures"_a);
     m.def("argument_codes", &argument_codes, "owner"_a, "values"_a);
 }

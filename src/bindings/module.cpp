@@ -91,9 +91,9 @@ core::ModulePtr load(nb::bytes data, const core::ContextPtr& context, const std:
 }
 
 // The device's own word for it, and the code without the envelope of image() and compile_image().
-std::pair<std::string, nb::bytes> image_code(nb::bytes data) {
+std::tuple<std::string, nb::bytes, std::string> image_code(nb::bytes data) {
     core::Image image = core::parse_image(std::string(data.c_str(), data.size()));
-    return {image.format, nb::bytes(image.bytes.data(), image.bytes.size())};
+    return {image.format, nb::bytes(image.bytes.data(), image.bytes.size()), image.log};
 }
 
 // Each of (name, format, bytes); bytes of image() or of compile_image() are taken too.
@@ -164,7 +164,8 @@ void bind_module_class(nb::module_& m) {
             return m.ptr->function_names();
         });
     m.def("image_code", image_code, "image"_a,
-          "(format, code): what is in the bytes of Module.image() or compile_image().");
+          "(format, code, compiler's log): what is in the bytes of Module.image() or "
+          "compile_image().");
     m.def("compile_image", compile_image, "source"_a, "options"_a = Names{}, nb::kw_only(),
           "headers"_a = Headers{}, "name_expressions"_a = Names{}, "file_name"_a = "kernel.cu",
           "context"_a.none() = nb::none(), "Compiles through the cache; loads nothing.");

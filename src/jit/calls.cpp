@@ -127,6 +127,8 @@ Value Compiler::call(const Node& node) {
     }
     if (name.starts_with("dtype:")) return call_dtype(name.substr(6), args);
     if (name.starts_with("namedtuple:")) return named_tuple(*callee.node, args);
+    if (name.starts_with("external:")) return call_external(name.substr(9), args);
+    if (name == "cffi.from_buffer") return from_buffer(args);
     if (name == "method") return call_method(callee, args);
     return call_builtin(name, args);
 }

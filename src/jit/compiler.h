@@ -52,6 +52,7 @@ struct Program {
     std::set<std::string> features;  // parts of the support text needed
     std::map<const Node*, std::string> constant_arrays;  // name by node
     std::string constants;                               // their definitions
+    std::map<std::string, std::string> externals;        // prototype by name
     size_t constant_bytes = 0;                           // in constant memory
     int depth = 0;                                       // nesting of function compilations
     int counter = 0;
@@ -149,6 +150,11 @@ class Compiler {
     Value call_builtin(const std::string& name, Arguments& args);
     Value call_dtype(const std::string& name, Arguments& args);
     Value call_method(const Value& bound, Arguments& args);
+    Value call_external(const std::string& text, Arguments& args);  // external_calls.cpp
+    Value external_result(const std::string& name, TypeRef type, bool c_abi,
+                          const std::vector<std::string>& types,
+                          const std::vector<std::string>& values);
+    Value from_buffer(Arguments& args);
     Value named_tuple(const Node& node, Arguments& args);
     bool python_builtin(const std::string& name, Arguments& args, Value& result);
     bool math_builtin(const std::string& name, Arguments& args, Value& result);

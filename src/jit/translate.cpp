@@ -131,9 +131,9 @@ Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments,
     if (program.cooperative) program.need("cooperative");
     Translation t;
     t.source = support_text(program.features);
-    if (!options.preamble.empty()) t.source += options.preamble + "\n";
     for (TypeRef type : program.tuples) t.source += tuple_definition(type);
     t.source += program.constants;
+    for (const auto& [name, prototype] : program.externals) t.source += prototype;
     std::vector<const Specialisation*> kept = reachable(program, top.text);
     for (const Specialisation* s : kept) t.source += s->prototype + ";\n";
     for (const Specialisation* s : kept) t.source += s->text;

@@ -16,7 +16,6 @@ struct TranslateOptions {
     bool line_directives = true;
     bool device_function = false;  // compile functions[0] as a device function alone
     TypeRef result = nullptr;      // declared result of a device function; null: inferred
-    std::string preamble;          // CUDA C++ put before everything (linked sources)
     bool debug = false;            // integer division by zero raises
 };
 

@@ -59,6 +59,7 @@ class Unit:
         self.functions: list[tuple | None] = []
         self.raises: list[tuple[type, tuple, str]] = []
         self.keep_alive: list[Any] = []
+        self.externals: list[Any] = []  # functions of linked code
         self._index: dict[Any, int] = {}
         self._pending: list[tuple[int, Any]] = []
 

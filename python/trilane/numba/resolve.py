@@ -47,7 +47,15 @@ def global_value(function: FunctionType, name: str) -> Any:
 
 def is_namespace(value: Any) -> bool:
     """Whether attributes of `value` are looked up while compiling."""
-    return isinstance(value, (ModuleType, type)) or getattr(value, "__trilane_namespace__", False)
+    return (
+        isinstance(value, (ModuleType, type))
+        or getattr(value, "__trilane_namespace__", False)
+        or _is_ffi(value)
+    )
+
+
+def _is_ffi(value: Any) -> bool:
+    return type(value).__module__ == "cffi.api" and type(value).__name__ == "FFI"
 
 
 def describe(value: Any, unit: Any) -> tuple[str, Any, list]:
@@ -81,6 +89,12 @@ def describe(value: Any, unit: Any) -> tuple[str, Any, list]:
     builtin = getattr(value, "__trilane_builtin__", None)
     if isinstance(builtin, str):
         return ("Builtin", builtin, [])
+    external = getattr(value, "__trilane_external__", None)
+    if isinstance(external, str):
+        unit.externals.append(value)
+        return ("Builtin", "external:" + external, [])
+    if _is_ffi(getattr(value, "__self__", None)):
+        return ("Builtin", f"cffi.{value.__name__}", [])
     value = own(value)
     if isinstance(value, types.Type):
         return ("DType", value.code, [])

@@ -245,7 +245,7 @@ def test_what_nvrtc_makes_is_linked_with_texts(arch, device_kind):
     from trilane import _core
 
     major, minor = cuda.Context.get_device().compute_capability()
-    _, bare = _core.image_code(compile(HELPER, options=["-dc", f"-arch={arch}_{major}{minor}"]))
+    _, bare, _ = _core.image_code(compile(HELPER, options=["-dc", f"-arch={arch}_{major}{minor}"]))
     assert bare.startswith(b"\x7fELF") == (arch == "sm")
     module = DynamicModule().add_source(USER, name="user.cu")
     module.add_data(bare, KIND.PTX if arch == "compute" else KIND.CUBIN, "helper")

@@ -71,8 +71,9 @@ from trilane.numba.cuda.cudadrv.linkable_code import (
     PTXSource,
 )  # fmt: skip
 from trilane.numba.cuda.devicearray import DeviceNDArray
-from trilane.numba.cuda.dispatcher import CUDADispatcher, compile_cuda, declare_device, jit
+from trilane.numba.cuda.dispatcher import CUDADispatcher, compile_cuda, jit
 from trilane.numba.cuda.hints import In, InOut, Out
+from trilane.numba.cuda.linking import declare_device
 from trilane.numba.cuda.reduction import Reduce
 from trilane.numba.cuda.stubs import (
     activemask,

@@ -20,15 +20,15 @@ from trilane._exchange import as_bytes
 from trilane.numba import types
 from trilane.numba.cuda.cudadrv.driver import core_stream
 from trilane.numba.cuda.cudadrv.error import CudaAPIError, LinkerError, as_api_error
-from trilane.numba.cuda.cudadrv.linkable_code import CUSource, LinkableCode
 from trilane.numba.cuda.devicearray import as_cuda_array, is_cuda_array
 from trilane.numba.cuda.failures import Failures
 from trilane.numba.cuda.hints import ArgHint
+from trilane.numba.cuda.linking import as_links, link_kernel
 from trilane.numba.cuda.untyped import UntypedMemoryError, as_declared
 from trilane.numba.frontend import build_unit
 from trilane.numba.genuine import own
 
-__all__ = ["CUDADispatcher", "compile_cuda", "declare_device", "jit"]
+__all__ = ["CUDADispatcher", "compile_cuda", "jit"]
 
 _jit = _core.jit
 
@@ -177,7 +177,6 @@ class CUDADispatcher:
         unit = build_unit(self.py_func)
         bounds = self.targetoptions.get("launch_bounds") or 0
         threads, blocks = (tuple(bounds) + (0,))[:2] if isinstance(bounds, tuple) else (bounds, 0)
-        preamble = "\n".join(self.targetoptions.get("link_text") or ())
         translation = _jit.translate(
             unit.functions,
             list(codes),
@@ -186,7 +185,6 @@ class CUDADispatcher:
             int(blocks or 0),
             self.is_device,
             result,
-            preamble,
             bool(self.targetoptions.get("debug")),
         )
         return translation, unit
@@ -199,10 +197,7 @@ class CUDADispatcher:
             translation, unit = self.translate(codes)
             context = _core.context_of(device)
             try:
-                module = _core.Module.compile(
-                    translation.source, _options(self.targetoptions),
-                    file_name=self.py_func.__code__.co_filename, context=context,
-                )  # fmt: skip
+                module, holder = self._load(translation, unit, context)
             except _core.TrilaneError as error:
                 # What one function takes is refused with its line before; this is it and its callees.
                 if "too much shared data" in error.message:
@@ -213,10 +208,33 @@ class CUDADispatcher:
                 raise as_api_error(error) from None
             function = module.function(translation.kernel_name)
             variant = _jit.make_variant(translation, function, Failures(self, unit))
-            self._sources[key] = (translation, variant, function)
+            self._sources[key] = (translation, variant, function, holder)
             self.overloads[tuple(types.from_code(c) for c in codes)] = function
             self._dispatcher.add(list(codes), variant)
             return variant
+
+    def _load(self, translation: Any, unit: Any, context: Any) -> tuple[Any, Any]:
+        """The module, and what must live as long as it."""
+        options = _options(self.targetoptions)
+        file_name = self.py_func.__code__.co_filename
+        links = list(self.targetoptions.get("link") or ())
+        for external in unit.externals:
+            links += external.link
+        if links or unit.externals:
+            return link_kernel(
+                self.__name__, translation.source, options, links, file_name, context, self._forget
+            )
+        module = _core.Module.compile(
+            translation.source, options, file_name=file_name, context=context
+        )
+        return module, None
+
+    def _forget(self) -> None:
+        with self._lock:
+            self._dispatcher = _jit.Dispatcher(self)
+            self._sources.clear()
+            self._configured.clear()
+            self.overloads.clear()
 
     def _add_signature(self, given: Any) -> None:
         given = own(given)
@@ -503,22 +521,6 @@ _KNOWN_OPTIONS = {
 }  # fmt: skip
 
 
-def _link_texts(link: Any) -> list[str]:
-    texts = []
-    for item in [link] if isinstance(link, (str, LinkableCode)) else list(link or ()):
-        code = LinkableCode.from_path_or_obj(item)
-        if not isinstance(code, CUSource):
-            raise NotImplementedError(
-                f"cuda.jit(link=...): only CUDA C++ can be linked, got {code.name} "
-                f"({type(code).__name__})"
-            )
-        if code.setup_callback is not None or code.teardown_callback is not None:
-            raise NotImplementedError("cuda.jit(link=...): callbacks of modules are not there yet")
-        data = code.data
-        texts.append(data.decode() if isinstance(data, bytes) else data)
-    return texts
-
-
 def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", link: Any = (), debug: Any = None,
         opt: Any = None, lineinfo: bool = False, cache: bool = False, **kws: Any) -> Any:  # fmt: skip
     """Make a kernel, or with ``device=True`` a function that kernels call, of a Python function.
@@ -538,6 +540,8 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", li
     TypingError, UnsupportedError
         The function cannot be a kernel: with file, line, column and the expression.
     """
+    if device and link:
+        raise ValueError("link keyword invalid for device function")
     if kws.get("boundscheck"):
         raise NotImplementedError("bounds checking is not supported for CUDA: use TRILANE_CHECK=1")
     if (
@@ -565,7 +569,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", li
         "inline": inline,
         "debug": debug,
         "lineinfo": lineinfo,
-        "link_text": _link_texts(link),
+        "link": as_links(link),
     }
 
     def decorate(function: Any) -> CUDADispatcher:
@@ -591,10 +595,3 @@ def compile_cuda(
     dispatcher = CUDADispatcher(pyfunc, {"device": device, **options}, [])
     translation = dispatcher.translate(tuple(a.code for a in _signature_args(sig)))[0]
     return translation.source, types.from_code(translation.result)
-
-
-def declare_device(name: str, sig: Any, link: Any = None, use_cooperative: bool = False) -> Any:
-    """A device function of linked CUDA C++."""
-    raise NotImplementedError(
-        "numba.cuda.declare_device: calls of linked CUDA C++ functions are not there yet"
-    )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trilane import _core
-from trilane.numba.cuda.cudadrv.driver import Context, Device, driver
+from trilane.numba.cuda.cudadrv.driver import Context, Device, driver, release_linked_code
 
 __all__ = ["get_context", "gpus", "require_context", "reset"]
 
@@ -78,6 +78,7 @@ def require_context(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def reset() -> None:
     """Give the memory of all devices back that nothing uses."""
+    release_linked_code()
     for context in _core.live_contexts():
         with contextlib.suppress(_core.TrilaneError):
             context.synchronize()

@@ -172,6 +172,7 @@ class Device:
         """Give all memory back that nothing uses."""
         context = _core.context_of(self.id)
         context.synchronize()
+        release_linked_code()
         context.pool.free_all_free_blocks()
 
     def __getattr__(self, name: str) -> Any:
@@ -238,6 +239,7 @@ class Context:
         """The primary context stays; kept for programs that call it."""
 
     def reset(self) -> None:
+        release_linked_code()
         self._core.pool.free_all_free_blocks()
 
     @contextlib.contextmanager
@@ -283,6 +285,13 @@ class _Driver:
 
 
 driver = _Driver()
+
+
+def release_linked_code() -> None:
+    """Call what linked code wants called before its modules are unloaded."""
+    from trilane.numba.cuda import linking  # which needs the errors beside this module
+
+    linking.release()
 
 
 def host_memory_extents(obj: Any) -> tuple[int, int]:

@@ -22,7 +22,8 @@ class LinkableCode:
     name : str, optional
         What messages call it.
     setup_callback, teardown_callback : callable, optional
-        Called with the module; not there yet.
+        Called with the `LoadedCode` of each module that it was linked into: when it is loaded,
+        and when contexts are reset or the program ends.
     """
 
     default_name: ClassVar[str] = "<unnamed>"
