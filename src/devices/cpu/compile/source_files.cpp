@@ -89,7 +89,10 @@ const std::string_view* SourceFiles::find(std::string_view path) const {
     return nullptr;
 }
 
+// The working directory is there even if nothing is in it: clang takes that for granted where it
+// looks for the files of -include.
 bool SourceFiles::is_memory_dir(std::string_view path) const {
+    if (path == kWorkingDir) return true;
     auto holds = [&](const auto& map) {
         auto next = map.lower_bound(path);
         while (next != map.end() && std::string_view(next->first).starts_with(path)) {
