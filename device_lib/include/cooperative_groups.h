@@ -1,5 +1,5 @@
-// Cooperative groups: thread_block, tiles of a warp, coalesced and partitioned groups, the grid.
-// Tiles of more than 32 threads and clusters do not exist here.
+// Cooperative groups: thread_block, tiles, coalesced and partitioned groups, the grid.
+// Tiles of more than 32 threads meet at named barriers; clusters do not exist here.
 #pragma once
 
 namespace cooperative_groups {
@@ -84,6 +84,12 @@ class thread_block {
     static TRILANE_D dim3 dim_threads() { return blockDim; }
 };
 TRILANE_D thread_block this_thread_block() { return thread_block(); }
+// Tiles of several warps need no memory of the caller here.
+template <unsigned int max_block_size = 1024> struct block_tile_memory { unsigned char unused; };
+template <unsigned int max_block_size>
+TRILANE_D thread_block this_thread_block(block_tile_memory<max_block_size>&) {
+    return thread_block();
+}
 
 // --- the grid ---------------------------------------------------------------------------------
 class grid_group {
@@ -159,14 +165,11 @@ class coalesced_group {
 };
 TRILANE_D coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-template <unsigned int N, class Parent = void> class thread_block_tile {
-    static_assert(N >= 1 && N <= 32 && (N & (N - 1)) == 0,
-                  "thread_block_tile: the cpu device has tiles of 1, 2, 4, 8, 16 or 32 threads");
+namespace details {
 
+// Up to 32 threads: lanes of one warp.
+template <unsigned int N> class warp_tile {
   public:
-    thread_block_tile() = default;
-    // A tile does not remember its parent: thread_block_tile<32> takes any of 32 threads.
-    template <class Other> TRILANE_D thread_block_tile(const thread_block_tile<N, Other>&) {}
     static TRILANE_D unsigned int mask() {
         unsigned int all = N == 32 ? 0xffffffffu : (1u << (N & 31u)) - 1u;
         return all << (details::lane() & ~(N - 1u));
@@ -193,6 +196,12 @@ template <unsigned int N, class Parent = void> class thread_block_tile {
         unsigned int to = thread_rank() ^ lanes;
         return details::from_lane(mask(), value, base() + (to < N ? to : thread_rank()));
     }
+    // Combines pairwise by lane bits, so the order is fixed.
+    template <class T, class Op> static TRILANE_D T combine(T value, Op op) {
+        for (unsigned int step = N / 2; step > 0; step /= 2)
+            value = op(value, shfl_xor(value, step));
+        return value;
+    }
     static TRILANE_D int any(int p) { return __any_sync(mask(), p); }
     static TRILANE_D int all(int p) { return __all_sync(mask(), p); }
     static TRILANE_D unsigned int ballot(int p) { return __ballot_sync(mask(), p) >> base(); }
@@ -205,6 +214,77 @@ template <unsigned int N, class Parent = void> class thread_block_tile {
 
   private:
     static TRILANE_D unsigned int base() { return details::lane() & ~(N - 1u); }
+};
+
+// One place per warp of the block, for what tiles of several warps exchange.
+template <class T> TRILANE_D T* tile_slots() {
+    alignas(T) __shared__ unsigned char slots[32 * sizeof(T)];
+    return (T*)slots;
+}
+struct either {
+    TRILANE_D int operator()(int a, int b) const { return a | b; }
+};
+struct both {
+    TRILANE_D int operator()(int a, int b) const { return a & b; }
+};
+
+// 64 threads and more: whole warps, which meet at a barrier of their own.
+template <unsigned int N> class wide_tile {
+  public:
+    static TRILANE_D void sync() {
+        unsigned int left = details::block_size() - first_thread();
+        __nvvm_barrier_sync_cnt(1 + meta_group_rank(), left < N ? left : N);
+    }
+    static TRILANE_D unsigned int size() { return N; }
+    static TRILANE_D unsigned int num_threads() { return N; }
+    static TRILANE_D unsigned int thread_rank() { return details::thread_rank() & (N - 1u); }
+    static TRILANE_D unsigned int meta_group_rank() { return details::thread_rank() / N; }
+    static TRILANE_D unsigned int meta_group_size() { return (details::block_size() + N - 1) / N; }
+
+    // All threads give the same rank.
+    template <class T> static TRILANE_D T shfl(T value, unsigned int rank) {
+        T* slot = tile_slots<T>() + first_thread() / 32;
+        if (thread_rank() == rank) *slot = value;
+        sync();
+        T result = *slot;
+        sync();
+        return result;
+    }
+    static TRILANE_D int any(int p) { return combine((int)(p != 0), either()); }
+    static TRILANE_D int all(int p) { return combine((int)(p != 0), both()); }
+
+    // Each warp combines its values, then the results go from the first warp to the last.
+    template <class T, class Op> static TRILANE_D T combine(T value, Op op) {
+        T* slots = tile_slots<T>();
+        value = warp_tile<32>::combine(value, op);
+        if (details::lane() == 0) slots[details::thread_rank() / 32] = value;
+        sync();
+        unsigned int first = first_thread() / 32, warps = (details::block_size() + 31) / 32;
+        T result = slots[first];
+        for (unsigned int w = first + 1; w < first + N / 32 && w < warps; ++w)
+            result = op(result, slots[w]);
+        sync();
+        return result;
+    }
+
+  private:
+    static TRILANE_D unsigned int first_thread() { return details::thread_rank() & ~(N - 1u); }
+};
+
+template <unsigned int N, bool wide = (N > 32)> struct tile_of { using type = warp_tile<N>; };
+template <unsigned int N> struct tile_of<N, true> { using type = wide_tile<N>; };
+
+}  // namespace details
+
+template <unsigned int N, class Parent = void>
+class thread_block_tile : public details::tile_of<N>::type {
+    static_assert(N >= 1 && N <= 512 && (N & (N - 1)) == 0,
+                  "thread_block_tile: a tile has 1, 2, 4, 8, 16, 32, 64, 128, 256 or 512 threads");
+
+  public:
+    thread_block_tile() = default;
+    // A tile does not remember its parent: thread_block_tile<32> takes any of 32 threads.
+    template <class Other> TRILANE_D thread_block_tile(const thread_block_tile<N, Other>&) {}
 };
 
 template <unsigned int N, class Parent>

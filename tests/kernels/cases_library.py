@@ -208,6 +208,26 @@ kernel(
     np.where(T < 16, 120, 376) * 100 + np.where(T < 16, 15, 31),
     head=_CG,
 )
+for _n in (64, 128):
+    kernel(
+        f"cg_tile_{_n}",
+        f"{_T} auto w = cg::tiled_partition<{_n}>(cg::this_thread_block()); __shared__ int s[256]; s[t] = t; if (w.meta_group_rank() == 1) w.sync(); "
+        "int sum = cg::reduce(w, t * 1.0f, cg::plus<float>()); int most = cg::reduce(w, t, cg::greater<int>()); "
+        "p0[t] = sum * 8 + w.any(t == 70) * 4 + w.all(t < 128) * 2 + (w.shfl(t, 5) == most - (int)w.size() + 6) + w.thread_rank() * 1000000;",
+        [np.zeros(256, "int32")],
+        np.array(
+            [
+                sum(range(t // _n * _n, t // _n * _n + _n)) * 8
+                + (t // _n == 70 // _n) * 4
+                + ((t // _n + 1) * _n <= 128) * 2
+                + 1
+                + t % _n * 1000000
+                for t in range(256)
+            ]
+        ),
+        head=_CG,
+        block=(256,),
+    )
 kernel(
     "cg_coalesced",
     f"{_T} p0[t] = -1; if (t % 3 == 0) {{ auto g = cg::coalesced_threads(); p0[t] = g.size() * 10000 + g.thread_rank() * 100 + g.shfl(t, 2); }}",

@@ -24,12 +24,10 @@ template <class T = void> struct bit_xor {
     TRILANE_D T operator()(T a, T b) const { return a ^ b; }
 };
 
-// Every thread gets the result. A tile combines pairwise by lane bits, so the order is fixed.
+// Every thread gets the result.
 template <unsigned int N, class P, class T, class Op>
 TRILANE_D T reduce(const thread_block_tile<N, P>& tile, T value, Op op) {
-    for (unsigned int step = N / 2; step > 0; step /= 2)
-        value = op(value, tile.shfl_xor(value, step));
-    return value;
+    return tile.combine(value, op);
 }
 // Other groups go through their members by rank.
 template <class T, class Op> TRILANE_D T reduce(const coalesced_group& g, T value, Op op) {
