@@ -60,9 +60,9 @@ def test_states_are_found_by_looking():
     from trilane.pycuda import driver
 
     assert state_of(driver, "mem_alloc") == "here"
-    assert state_of(driver, "np_to_array") == "refused"
+    assert state_of(driver, "matrix_to_texref") == "refused"
     with pytest.raises(NotImplementedError):
-        driver.np_to_array(None, "C")
+        driver.matrix_to_texref(None, None, "C")
     assert state_of(driver, "no_such_name") == "missing"
     assert owner_of("pycuda.no_such_module") is None
 
