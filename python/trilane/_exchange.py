@@ -105,6 +105,11 @@ def from_interface(interface: dict[str, Any], owner: Any = None, sync: bool = Tr
     strides = interface.get("strides")
     if 0 in shape:
         return _array.empty(shape, dtype, "C")
+    return _adopt(interface["data"][0] or 0, shape, dtype, strides, owner)
+
+
+def _adopt(address: int, shape: tuple, dtype: np.dtype, strides: Any, owner: Any) -> Any:
+    """An array over memory of others, which `owner` keeps."""
     if strides is None:
         low, nbytes = 0, math.prod(shape) * dtype.itemsize
     else:
@@ -112,7 +117,7 @@ def from_interface(interface: dict[str, Any], owner: Any = None, sync: bool = Tr
         low = sum(r for r in reach if r < 0)
         nbytes = sum(r for r in reach if r > 0) - low + dtype.itemsize
         strides = tuple(strides)
-    buffer = _core.Buffer.adopt((interface["data"][0] or 0) + low, nbytes, owner)
+    buffer = _core.Buffer.adopt(address + low, nbytes, owner)
     return _array.from_buffer(buffer, -low, shape, dtype, strides)
 
 
@@ -201,27 +206,118 @@ def dlpack_device(self: Any) -> tuple[int, int]:
     return (2, self.device_id) if kind == "cuda" else (1, 0)
 
 
+_DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+_DLPACK_BFLOAT16 = 4
+
+
+def _dlpack_type(dtype: np.dtype) -> tuple[int, int]:
+    """DLPack's type code and bits of a dtype."""
+    if dtype.name == "bfloat16":
+        return _DLPACK_BFLOAT16, 16
+    if dtype.kind not in _DLPACK_CODES:
+        raise BufferError(f"__dlpack__: {dtype} has no DLPack type")
+    return _DLPACK_CODES[dtype.kind], dtype.itemsize * 8
+
+
+def _dtype_of_dlpack(code: int, bits: int) -> np.dtype:
+    if (code, bits) == (_DLPACK_BFLOAT16, 16):
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    for kind, known in _DLPACK_CODES.items():
+        if known == code and bits in (8, 16, 32, 64, 128):
+            return np.dtype("?" if kind == "b" else f"{kind}{bits // 8}")
+    raise NotImplementedError(f"from_dlpack: elements of DLPack type {code} with {bits} bits")
+
+
+def _let_consumer_wait(stream: Any) -> None:
+    """Work that the consumer puts on `stream` runs after what is on the current stream now."""
+    if stream == -1:
+        return
+    if stream == 0:
+        raise ValueError("__dlpack__: stream: got 0, which is ambiguous: 1 is the default stream")
+    source = _core.current_stream()
+    # None, 1: the legacy default stream; 2: the thread's, which is one of the blocking ones too.
+    consumer = int(stream) if stream not in (None, 1, 2) else 0
+    if consumer == source.handle:
+        return
+    if stream == 2 or not consumer:
+        source.synchronize()
+        return
+    event = _core.Event(None, False, False)
+    event.record(source)
+    _core.Stream.wrap(consumer).wait_for(event)
+
+
 def dlpack(
     self: Any, *, stream: Any = None, max_version: Any = None, dl_device: Any = None,
     copy: bool | None = None,
 ) -> Any:  # fmt: skip
     """Return a DLPack capsule of the memory, without a copy unless asked for.
 
+    Parameters
+    ----------
+    stream : int, optional
+        Of a CUDA device: the consumer's stream, which waits for the current one. 1 and None are
+        the default stream, 2 is the thread's default stream, -1 asks for no wait.
+    max_version : tuple of int, optional
+        The consumer's version of the protocol: from (1, 0) on the capsule carries one.
+
     Raises
     ------
-    NotImplementedError
-        The memory is on a CUDA device.
     BufferError
         The dtype or the device asked for has no DLPack form.
+    ValueError
+        The stream is 0.
     """
-    if dlpack_device(self)[0] != 1:
-        raise NotImplementedError("ndarray.__dlpack__ of CUDA memory")
-    if dl_device is not None and tuple(int(x) for x in dl_device) != (1, 0):
+    own_device = dlpack_device(self)
+    if dl_device is not None and tuple(int(x) for x in dl_device) != own_device:
         raise BufferError(f"cannot export to DLPack device {dl_device}")
-    _core.current_stream().synchronize()
+    if own_device[0] == 1:
+        _core.current_stream().synchronize()
+        source = self.copy() if copy else self
+        host = host_view(source) if source.size else np.empty(source.shape, source.dtype)
+        return host.__dlpack__(**({} if max_version is None else {"max_version": max_version}))
+    code, bits = _dlpack_type(self.dtype)
     source = self.copy() if copy else self
-    host = host_view(source) if source.size else np.empty(source.shape, source.dtype)
-    return host.__dlpack__(**({} if max_version is None else {"max_version": max_version}))
+    _let_consumer_wait(stream)
+    return _core.dlpack_export(
+        source,
+        source.ptr,
+        tuple(source.shape),
+        tuple(s // source.dtype.itemsize for s in source.strides),
+        code,
+        bits,
+        *own_device,
+        max_version is not None and tuple(max_version) >= (1, 0),
+    )
+
+
+def from_cuda_dlpack(obj: Any) -> Any:
+    """An array of the core over the CUDA memory that `obj` shows by DLPack, without a copy.
+
+    The producer makes the current stream wait for what it still does there.
+    """
+    device = obj.__dlpack_device__()
+    context = _core.current_context()
+    current = (2, context.properties.ordinal) if context.properties.type == "cuda" else (1, 0)
+    if (int(device[0]), int(device[1])) != current:
+        raise ValueError(
+            f"from_dlpack: the memory is on DLPack device {tuple(map(int, device))}, "
+            f"the current device is {current}: make its device current, or copy it to the host"
+        )
+    stream = _core.current_stream().handle or 1
+    try:
+        capsule = obj.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:  # a producer of before version 1
+        capsule = obj.__dlpack__(stream=stream)
+    address, shape, strides, code, bits, _type, _id, _readonly, keeper = _core.dlpack_take(capsule)
+    dtype = _dtype_of_dlpack(code, bits)
+    if 0 in shape:
+        return _array.empty(shape, dtype, "C")
+    if strides is not None:
+        strides = tuple(s * dtype.itemsize for s in strides)
+    return _adopt(address, shape, dtype, strides, keeper)
 
 
 # --- NumPy's protocols, for faces whose originals do not answer NumPy's functions on the device

@@ -116,6 +116,7 @@ void bind_stream(nb::module_& m);
 void bind_memory(nb::module_& m);
 void bind_copy(nb::module_& m);
 void bind_texture(nb::module_& m);
+void bind_dlpack(nb::module_& m);
 void bind_module(nb::module_& m);
 void bind_array(nb::module_& m);  // m is _core.array
 void bind_jit(nb::module_& m);    // m is _core.jit

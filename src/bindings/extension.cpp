@@ -185,6 +185,7 @@ NB_MODULE(_core, m) {
     bind_memory(m);
     bind_copy(m);
     bind_texture(m);
+    bind_dlpack(m);
     bind_module(m);
     nb::module_ array = m.def_submodule("array", "The array type that all faces share.");
     bind_array(array);

@@ -172,11 +172,13 @@ with side:
         mine.synchronize()
 same(result.get(), 2 * (VALUES + 1))
 
-# A kernel of theirs on an array of ours, and of ours on an array of theirs.
-ours = tl.asarray(VALUES)
-kernel((N // 256 + 1,), (256,), (ours, np.int32(N), np.int64(0)))
+# A kernel of ours on an array of theirs. (Theirs take no array but CuPy's.)
+theirs = cupy.asarray(VALUES)
 cupy.cuda.runtime.deviceSynchronize()
-same(ours.get(), VALUES + 1)
+slow_plus_one(tl, theirs, tl.cuda.Stream())
+tl.cuda.get_current_stream().synchronize()
+cupy.cuda.runtime.deviceSynchronize()
+same(theirs.get(), VALUES + 2)
 """
 
 _NUMBA = """

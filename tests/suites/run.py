@@ -60,10 +60,12 @@ def suite_environment(peer: Peer, device: str, **settings: object) -> dict[str, 
         "overlays": {name: str(peer.work / place) for name, place in peer.overlays.items()},
         **settings,
     }
+    # A given interpreter may find its packages by it; the private environments need nothing of it.
+    inherited = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
     return {
         **os.environ,
         **peer.environment,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE)]),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE), *inherited]),
         "TRILANE_DEVICE": device,
         "TRILANE_SUITE": json.dumps(settings),
     }

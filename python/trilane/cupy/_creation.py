@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from trilane import _core
-from trilane._exchange import as_bytes, device_array_of
+from trilane._exchange import as_bytes, device_array_of, from_cuda_dlpack
 from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import copyto, engine, from_buffer, from_host, ndarray, plain
 from trilane.cupy._engine import empty as _empty
@@ -362,7 +362,8 @@ def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
     Parameters
     ----------
     x : object
-        Its memory must be on this machine's host side for a `cpu` device.
+        Its memory is the host's or the current CUDA device's, whose current stream then waits for
+        what the producer still does.
     device : None
         Only the current device.
     copy : bool, optional
@@ -371,12 +372,17 @@ def from_dlpack(x, /, *, device=None, copy=None) -> ndarray:
     Raises
     ------
     NotImplementedError
-        The memory is on a CUDA device.
+        The memory is of another kind of device, or has elements of a type that is not here.
+    ValueError
+        The memory is on a device that is not the current one.
     """
     if isinstance(x, ndarray):
         x = plain(x)
         return x.copy() if copy else x.view()
     kind = x.__dlpack_device__()[0]
+    if kind == 2:
+        shown = plain(from_cuda_dlpack(x))
+        return shown.copy() if copy else shown
     if kind not in (1, 3):
         raise NotImplementedError(f"from_dlpack: memory of DLPack device type {int(kind)}")
     host = np.from_dlpack(x)

@@ -49,11 +49,12 @@ std::unique_ptr<LoadedKernel> turns_of(LoadedObject& object, const LoadedKernel&
 
 std::unique_ptr<LoadedModule> LoadedModule::load(const core::Image& image) {
     if (image.format != "cpu-object") {
-        const char* what = foreign_code(image.bytes);
+        std::string what = foreign_code(image.bytes);
+        if (what.empty()) what = "of an unknown form, called '" + image.format + "'";
         throw_error(ErrorKind::InvalidArgument,
                     "load: the image is {}: the cpu device runs what it compiled from CUDA C++ "
                     "itself and takes no output of other compilers: give it the CUDA C++ text",
-                    *what == '\0' ? "of an unknown form" : what);
+                    what);
     }
     LoweredModule lowered = decode_module(image.bytes);
     if (lowered.target_cpu != host_cpu() || lowered.target_features != host_features())
