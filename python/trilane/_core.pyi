@@ -461,6 +461,17 @@ def copy_box(dst: object, src: object, width_bytes: int, height: int = 1, depth:
     Copies a box to, from or between CudaArrays; `*_at` is (byte, row, slice) in one.
     """
 
+def dlpack_export(owner: object, address: int, shape: tuple, strides: tuple, code: int, bits: int, device_type: int, device_id: int, versioned: bool) -> object:
+    """
+    A DLPack capsule of memory that `owner` keeps. Strides are in elements.
+    """
+
+def dlpack_take(capsule: object) -> tuple:
+    """
+    What a DLPack capsule describes: (address, shape, strides in elements or None, type
+    code, bits, device type, device number, read-only, keeper). The keeper holds the memory.
+    """
+
 class Parameter:
     """A parameter of a kernel, as the compiler laid it out."""
 
