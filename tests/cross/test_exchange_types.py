@@ -152,10 +152,36 @@ def test_nothing_copies_a_gpuarray_to_the_host_by_itself():
     np.testing.assert_array_equal((np.float32(2) * array).get(), 2 * VALUES)
 
 
+class _OnlyDlpack:
+    """Somebody else's array: it shows the protocol and nothing more."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **given):
+        return self.array.__dlpack__(**given)
+
+
 def test_dlpack_lends_memory_of_every_face(device):
     if device != "cpu":
-        with pytest.raises(NotImplementedError, match="__dlpack__"):
-            cp.asarray(VALUES).__dlpack__()
+        for make in MAKERS.values():
+            array = make(VALUES)
+            taken = cp.from_dlpack(_OnlyDlpack(array))
+            assert type(taken) is cp.ndarray and taken.ptr == array.ptr
+            taken[0] = 50
+            assert cp.asnumpy(array)[0] == 50
+            apart = cp.from_dlpack(_OnlyDlpack(array), copy=True)
+            assert apart.ptr != array.ptr and cp.asnumpy(apart)[0] == 50
+        with pytest.raises(ValueError, match="stream"):
+            cp.asarray(VALUES).__dlpack__(stream=0)
+        with pytest.raises(BufferError, match="DLPack type"):
+            cp.zeros(3, dtype=[("a", "i4"), ("b", "f4")]).__dlpack__()
+        with pytest.raises(BufferError, match="device"):
+            cp.asarray(VALUES).__dlpack__(dl_device=(1, 0))
+        assert cp.from_dlpack(_OnlyDlpack(cp.zeros((0, 3)))).shape == (0, 3)
         return
     for make in MAKERS.values():
         array = make(VALUES)
