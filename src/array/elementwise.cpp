@@ -6,10 +6,12 @@
 #include <atomic>
 #include <bit>
 
+#include "array/peer.h"
 #include "array/promotion.h"
 #include "array/transpose.h"
 #include "core/env.h"
 #include "core/error.h"
+#include "core/peer.h"
 
 namespace trilane::array {
 
@@ -302,16 +304,34 @@ uint32_t flat_block(const core::Context& context, int64_t n) {
     return static_cast<uint32_t>(gpu ? (n + 31) / 32 * 32 : n);
 }
 
+namespace {
+
+PeerNotice peer_notice;
+
+// Memory of another device: kernels reach it where the two devices can, slowly.
+void use_elsewhere(core::Buffer& buffer, const core::StreamPtr& stream) {
+    const int home = buffer.context()->index(), here = stream->context()->index();
+    if (!core::reach(stream->context(), buffer.context()))
+        throw_error(ErrorKind::InvalidArgument,
+                    "The device where the array resides ({}) is different from the current device "
+                    "({}). Peer access is unavailable between these devices: copy the array, or "
+                    "make its device current",
+                    home, here);
+    core::use_on(buffer, stream, "array");
+    if (peer_notice) peer_notice(home, here);
+}
+
+}  // namespace
+
+void set_peer_notice(PeerNotice notice) { peer_notice = notice; }
+
 const core::ContextPtr& require_here(const core::StreamPtr& stream, const Array& array) {
     const core::BufferPtr& buffer = array.buffer();
-    if (buffer->context() != stream->context()) [[unlikely]]
-        throw_error(ErrorKind::InvalidArgument,
-                    "array is on device {}, but the current device is {}: copy it, or make its "
-                    "device current",
-                    buffer->context()->index(), stream->context()->index());
-    if (buffer->stream() && buffer->stream() != stream) [[unlikely]]
+    if (buffer->context() != stream->context() && core::is_located(*buffer)) [[unlikely]]
+        use_elsewhere(*buffer, stream);
+    else if (buffer->stream() && buffer->stream() != stream) [[unlikely]]
         buffer->record_use(stream);
-    return buffer->context();
+    return stream->context();
 }
 
 void run_elementwise(const LoopKernel& kernel, const Shape& shape,
@@ -403,9 +423,11 @@ void copy_into(const Array& dst, const Array& src) {
         dst.dtype() == src.dtype() && dst.shape() == src.shape() &&
         ((dst.c_contiguous() && src.c_contiguous()) || (dst.f_contiguous() && src.f_contiguous()));
     if (plain && !may_share_memory(dst, src)) {
+        // Of another device if neither is here: a copy on that device, or between the two.
         core::StreamPtr stream = core::current_stream();
-        require_here(stream, dst);
-        require_here(stream, src);
+        const core::ContextPtr& home = dst.context();
+        if (home != stream->context() && src.context() != stream->context())
+            stream = core::current_stream(home);
         core::copy_on_device(*dst.buffer(), static_cast<size_t>(dst.offset()), *src.buffer(),
                              static_cast<size_t>(src.offset()), dst.nbytes(), stream);
         return;
@@ -451,7 +473,30 @@ Array empty_like_order(const Array& a, DType dtype, size_t itemsize, char order)
 
 }  // namespace
 
+// Packed where it is, then copied as it lies: kernels do not read over the link.
+static Array copy_from_peer(const Array& a, char order) {
+    Array packed = a;
+    const bool fortran = order == 'F' || (order != 'C' && a.f_contiguous() && !a.c_contiguous());
+    if (!(fortran ? a.f_contiguous() : a.c_contiguous())) {
+        const core::DeviceScope there(a.context());
+        packed = copy(a, order);
+    }
+    Array result = packed.dtype() == DType::Void
+                       ? Array::empty_void(packed.shape(), packed.itemsize(), packed.tag())
+                             .with_layout(0, packed.shape(), packed.strides())
+                       : Array::empty_strided(packed.shape(), packed.strides(), packed.dtype(),
+                                              packed.itemsize());
+    copy_into(result, packed);
+    return result;
+}
+
+bool is_elsewhere(const Array& a) {
+    return a.context()->index() != core::current_device_index() && core::is_located(*a.buffer());
+}
+
 Array copy(const Array& a, char order) {
+    if (is_elsewhere(a) && a.size() != 0) [[unlikely]]
+        return copy_from_peer(a, order);
     Array result = empty_like_order(a, a.dtype(), a.itemsize(), order);
     copy_into(result, a);
     return result;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "bindings/array_memory.h"
+#include "bindings/locate.h"
 #include "bindings/texture.h"
 #include "core/error.h"
 
@@ -156,7 +157,8 @@ core::BufferPtr buffer_of(nb::handle object, size_t nbytes, size_t& offset, cons
     if (ref.buffer) return ref.buffer;
     offset = 0;
     std::function<void()> release;
-    return core::Buffer::adopt(context_or_current(context), ref.address, nbytes, release);
+    return core::Buffer::adopt(home_of(ref.address, nullptr, context), ref.address, nbytes,
+                               release);
 }
 
 ArgumentList::ArgumentList(nb::handle tuple, const core::Function& function, bool loose)

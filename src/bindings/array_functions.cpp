@@ -3,6 +3,7 @@
 #include "array/indexing.h"
 #include "array/manipulation.h"
 #include "array/matmul.h"
+#include "array/peer.h"
 #include "array/sort.h"
 #include "bindings/array_convert.h"
 #include "core/error.h"
@@ -16,6 +17,8 @@ using core::throw_error;
 using nb::arg;
 
 namespace {
+
+PyObject* peer_notice = nullptr;  // what set_peer_notice() was given
 
 nb::object like(nb::handle source, Array value) {
     return nb::steal(
@@ -341,6 +344,22 @@ void bind_array_functions(nb::module_& m) {
         arg("function"),
         "What ufuncs call with an operand that is no array and no number: it returns the same\n"
         "memory as an array, or None.");
+    m.def(
+        "set_peer_notice",
+        [](nb::object function) {
+            peer_notice = function.release().ptr();
+            array::set_peer_notice([](int memory_device, int current_device) {
+                nb::gil_scoped_acquire locked;
+                const nb::handle notice{peer_notice};
+                notice(memory_device, current_device);
+            });
+        },
+        arg("function"),
+        "What is called with two device numbers, of the memory and the current one, when a kernel\n"
+        "is about to use memory of another device.");
+    m.def(
+        "is_elsewhere", [](const Array& a) { return array::is_elsewhere(a); }, arg("a"),
+        "Whether the memory is on a device that is not the current one.");
     m.def(
         "plain",
         [](nb::object a) -> nb::object {

@@ -5,6 +5,7 @@
 #include "array/kernel_cache.h"
 #include "bindings/array_convert.h"
 #include "core/error.h"
+#include "core/peer.h"
 
 namespace trilane::bindings {
 
@@ -87,6 +88,7 @@ nb::object array_to_host(const Array& a, nb::handle out, char order) {
     uintptr_t address = host_address(host);
     {
         array::SlowSection slow;
+        const core::DeviceScope there(a.context());
         Array source = (fortran ? a.f_contiguous() : a.c_contiguous())
                            ? a
                            : array::copy(a, fortran ? 'F' : 'C');

@@ -11,6 +11,7 @@
 #include "bindings/array_convert.h"
 #include "bindings/array_memory.h"
 #include "core/error.h"
+#include "core/peer.h"
 
 namespace trilane::bindings {
 
@@ -110,7 +111,7 @@ void set_shape(Array& a, nb::object wanted) {
 nb::object read_item(const Array& a) {
     if (a.dtype() == DType::Void) return array_to_host(a, nb::none(), 'C').attr("item")();
     char bytes[16];
-    core::StreamPtr stream = core::current_stream();
+    core::StreamPtr stream = core::current_stream(a.context());
     array::require_here(stream, a);
     {
         array::SlowSection slow;
@@ -203,13 +204,13 @@ nb::object get(nb::handle self, const core::StreamPtr& stream, nb::object order,
                bool blocking) {
     (void)blocking;  // the copy is always complete on return
     const Array& a = as_array(self.ptr());
-    if (stream) {
-        core::StreamPtr before = core::current_stream();
-        core::set_current_stream(stream);
-        nb::object result = array_to_host(a, out, order_from_python(order, "CFAK"));
-        core::set_current_stream(before);
-        return result;
-    }
+    if (!stream) return array_to_host(a, out, order_from_python(order, "CFAK"));
+    core::require_same_device(*a.buffer(), stream, "get");
+    struct Restore {
+        core::StreamPtr before;
+        ~Restore() { core::set_current_stream(before); }
+    } restore{core::current_stream(stream->context())};
+    core::set_current_stream(stream);
     return array_to_host(a, out, order_from_python(order, "CFAK"));
 }
 
@@ -225,6 +226,7 @@ void set(Array& a, nb::object value, const core::StreamPtr& stream) {
         throw_error(ErrorKind::InvalidArgument, "Shape mismatch. Old shape: {}, new shape: {}",
                     array::to_string(a.shape()),
                     array::to_string(shape_from_python(value.attr("shape"))));
+    const core::DeviceScope there(a.context());
     array::copy_into(a, array_from_host(value, 'K'));
 }
 

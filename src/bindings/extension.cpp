@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "bindings/bindings.h"
+#include "bindings/locate.h"
 #include "core/background.h"
 #include "core/env.h"
 #include "core/error.h"
@@ -186,6 +187,7 @@ NB_MODULE(_core, m) {
     bind_copy(m);
     bind_texture(m);
     bind_dlpack(m);
+    bind_peer(m);
     bind_module(m);
     nb::module_ array = m.def_submodule("array", "The array type that all faces share.");
     bind_array(array);

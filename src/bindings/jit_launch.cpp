@@ -8,6 +8,7 @@
 #include "core/env.h"
 #include "core/error.h"
 #include "core/host_memory.h"
+#include "core/peer.h"
 
 namespace trilane::bindings {
 namespace {
@@ -164,7 +165,8 @@ void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple)
         arguments.pointers().push_back(arguments.keep(&bytes, 4, 4));
     }
     for (const ArrayArgument& a : arguments.arrays())
-        if (a.buffer && a.buffer->stream() != config.stream) a.buffer->record_use(config.stream);
+        if (a.buffer && a.buffer->stream() != config.stream)
+            core::use_on(*a.buffer, config.stream, variant->function->name().c_str());
     jit::Failure raised;
     {
         nb::gil_scoped_release unlocked;

@@ -5,6 +5,7 @@
 #include "bindings/arguments.h"
 #include "bindings/bindings.h"
 #include "bindings/host_view.h"
+#include "bindings/locate.h"
 #include "bindings/release_later.h"
 #include "core/error.h"
 #include "core/memory_pool.h"
@@ -58,7 +59,7 @@ void bind_buffer(nb::module_& m) {
             "adopt",
             [](core::DevicePtr address, size_t nbytes, nb::object owner,
                const core::ContextPtr& context) {
-                return core::Buffer::adopt(context_or_current(context), address, nbytes,
+                return core::Buffer::adopt(home_of(address, context), address, nbytes,
                                            owner_release(std::move(owner)));
             },
             "address"_a, "nbytes"_a, "owner"_a = nb::none(), "context"_a.none() = nb::none(),

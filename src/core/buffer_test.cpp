@@ -151,7 +151,8 @@ TEST_F(BufferTest, UseOnAnotherDeviceIsWaitedForAtTheFree) {
     BufferPtr a = Buffer::allocate(stream, 100);
     const BufferPtr b = Buffer::allocate(other->default_stream(), 100);
     second->hold = true;
-    copy_on_device(*b, 0, *a, 0, 100, other->default_stream());
+    fill(*b, 0, 1, 1, 100, other->default_stream());
+    a->record_use(other->default_stream());
     EXPECT_FALSE(other->default_stream()->done());
     a.reset();
     EXPECT_TRUE(other->default_stream()->done());

@@ -89,6 +89,38 @@ std::string image_directory() {
     return base.empty() ? std::string() : base + "/images-2";
 }
 
+// What the caches of all devices have at hand: devices of one kind load the same image. It keeps
+// nothing alive.
+class CommonImages {
+  public:
+    static CommonImages& get() {
+        static CommonImages* const instance = new CommonImages;  // never destroyed: see registry
+        return *instance;
+    }
+    ImagePtr find(const std::string& key, const void* asker) {
+        std::lock_guard lock(mutex_);
+        const auto found = images_.find(key);
+        return found == images_.end() || found->second.owner == asker ? nullptr
+                                                                      : found->second.image.lock();
+    }
+    void add(const std::string& key, const ImagePtr& image, const void* owner) {
+        std::lock_guard lock(mutex_);
+        images_.insert_or_assign(key, Row{image, owner});
+        if (images_.size() < sweep_at_) return;
+        std::erase_if(images_, [](const auto& item) { return item.second.image.expired(); });
+        sweep_at_ = 2 * images_.size() + 64;
+    }
+
+  private:
+    struct Row {
+        std::weak_ptr<const Image> image;
+        const void* owner;
+    };
+    std::mutex mutex_;
+    std::unordered_map<std::string, Row> images_;
+    size_t sweep_at_ = 64;
+};
+
 struct Entry {
     bool ready = false;
     ImagePtr image;  // null while compiling and after a failure
@@ -174,6 +206,7 @@ struct CompileCache::Impl {
                 std::exception_ptr failure, bool keep) {
         std::lock_guard lock(mutex);
         if (!keep) forget(key, entry);
+        if (keep && image != nullptr) CommonImages::get().add(key, image, this);
         entry->image = std::move(image);
         entry->failure = std::move(failure);
         entry->ready = true;
@@ -284,6 +317,12 @@ ImagePtr CompileCache::get(const Program& program) {
     std::shared_ptr<Entry> entry;
     if (ImagePtr known = p.find(key, entry)) return known;
     try {
+        if (ImagePtr image = CommonImages::get().find(key, &p);
+            image != nullptr && files_unchanged(*image)) {
+            p.count(&CompileCacheStatistics::memory_hits);
+            p.settle(key, entry, image, nullptr, true);
+            return image;
+        }
         dump_program(program, key);
         if (ImagePtr image = p.from_disk(key)) {
             p.settle(key, entry, image, nullptr, true);

@@ -3,6 +3,7 @@
 
 #include "core/buffer.h"
 #include "core/error.h"
+#include "core/peer.h"
 
 namespace trilane::core {
 namespace {
@@ -31,6 +32,7 @@ void copy_to_device(Buffer& dst, size_t dst_offset, const void* src, size_t nbyt
     if (nbytes == 0) return;
     require_host("copy_to_device", src);
     if (wait) refuse_wait("copy_to_device", *stream);
+    require_same_device(dst, stream, "copy_to_device");
     dst.record_use(stream);
     stream->context()->device().copy(CopyKind::HostToDevice, dst.address() + dst_offset,
                                      reinterpret_cast<DevicePtr>(src), nbytes, stream->raw(), wait);
@@ -54,6 +56,7 @@ void copy_to_host(void* dst, const Buffer& src, size_t src_offset, size_t nbytes
     if (nbytes == 0) return;
     require_host("copy_to_host", dst);
     if (wait) refuse_wait("copy_to_host", *stream);
+    require_same_device(src, stream, "copy_to_host");
     const_cast<Buffer&>(src).record_use(stream);
     stream->context()->device().copy(CopyKind::DeviceToHost, reinterpret_cast<DevicePtr>(dst),
                                      src.address() + src_offset, nbytes, stream->raw(), wait);
@@ -65,6 +68,10 @@ void copy_on_device(Buffer& dst, size_t dst_offset, const Buffer& src, size_t sr
     require_range("copy_on_device", src, "source", src_offset, nbytes);
     stream->context()->require_usable("copy_on_device");
     if (nbytes == 0) return;
+    if (dst.context() != src.context() && is_located(dst) && is_located(src))
+        return copy_between(dst, dst_offset, const_cast<Buffer&>(src), src_offset, nbytes, stream);
+    require_same_device(dst, stream, "copy_on_device");
+    require_same_device(src, stream, "copy_on_device");
     dst.record_use(stream);
     const_cast<Buffer&>(src).record_use(stream);
     stream->context()->device().copy(CopyKind::DeviceToDevice, dst.address() + dst_offset,
@@ -86,6 +93,7 @@ void fill(Buffer& dst, size_t dst_offset, uint32_t pattern, int pattern_bytes, s
                     dst_offset, width);
     stream->context()->require_usable("fill");
     if (count == 0) return;
+    require_same_device(dst, stream, "fill");
     dst.record_use(stream);
     stream->context()->device().fill(dst.address() + dst_offset, pattern, pattern_bytes, count, 1,
                                      count * width, stream->raw());

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/pack.h"
+#include "core/peer.h"
 
 namespace trilane::core {
 namespace {
@@ -83,6 +84,7 @@ void start(Function& f, const LaunchConfig& config, const StreamPtr& stream, voi
     if (f.context()->captures().any()) [[unlikely]]
         if (CapturePtr capture = f.context()->captures().of(*stream)) capture->hold(f.module());
     f.context()->device().launch(params);
+    finish_peer_uses(stream);
 }
 
 // The stream to use; checks everything but the arguments.
@@ -127,7 +129,7 @@ void launch(Function& f, const LaunchConfig& config, std::span<const Argument> a
     }
     // Before the launch: if it fails after it started something, the memory is still guarded.
     for (const Argument& given : arguments)
-        if (given.buffer != nullptr) given.buffer->record_use(stream);
+        if (given.buffer != nullptr) use_on(*given.buffer, stream, f.name().c_str());
     start(f, config, stream, pointer, count);
 }
 

@@ -2,6 +2,7 @@
 #include "core/region.h"
 
 #include "core/error.h"
+#include "core/peer.h"
 
 namespace trilane::core {
 namespace {
@@ -51,7 +52,8 @@ void fill(Buffer& dst, size_t offset, uint32_t pattern, int pattern_bytes, size_
                     "bytes",
                     extent, offset, dst.nbytes());
     if (extent == 0) return;
-    Device& device = dst.context()->device();
+    require_same_device(dst, stream, "fill");
+    Device& device = stream->context()->device();
     device.make_current();
     device.fill(dst.address() + offset, pattern, pattern_bytes, count, height, pitch,
                 stream->raw());
@@ -71,6 +73,10 @@ void copy_region(Copy3D params, Buffer* dst, Buffer* src, const StreamPtr& strea
                "the source");
     if (params.width_bytes == 0 || params.height == 0 || params.depth == 0) return;
     if (wait) refuse_wait("copy_3d", *stream);
+    if (dst && src && dst->context() != src->context() && is_located(*dst) && is_located(*src))
+        return copy_region_between(params, *dst, *src, stream, wait);
+    if (dst) require_same_device(*dst, stream, "copy_region");
+    if (src) require_same_device(*src, stream, "copy_region");
     Device& device = stream->context()->device();
     device.make_current();
     device.copy_3d(params, stream->raw(), wait);

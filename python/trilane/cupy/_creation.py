@@ -210,6 +210,10 @@ def as_device_array(obj) -> ndarray | None:
 
 def _from_device(a: ndarray, dtype, copy, order, subok) -> ndarray:
     dtype = a.dtype if dtype is None else dtype
+    if engine.is_elsewhere(a):
+        if copy is False:
+            raise ValueError("array(copy=False): the array is on another device")
+        a, copy = a.copy(order=order), None
     if not copy and a.dtype == dtype and _order_fits(a, order):
         result = a
     elif copy is False:
@@ -285,6 +289,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, blocking=False) -> ndarray:
             device_array is not None
             and (dtype is None or device_array.dtype == np.dtype(dtype))
             and _order_fits(device_array, order or "K")
+            and not engine.is_elsewhere(device_array)
         )
         if not fits:
             raise ValueError("asarray(copy=False): the values have to be copied")

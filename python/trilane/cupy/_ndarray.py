@@ -271,6 +271,19 @@ _METHODS = {
 }
 
 
+def _warn_of_peer(memory_device: int, current_device: int) -> None:
+    import warnings
+
+    from trilane.cupy._util import PerformanceWarning
+
+    warnings.warn(
+        f"The device where the array resides ({memory_device}) is different from the current "
+        f"device ({current_device}). Peer access has been activated automatically.",
+        PerformanceWarning,
+        stacklevel=2,
+    )
+
+
 def attach() -> None:
     """Complete the engine's array type; runs once, when the face is imported."""
     for name, member in {**_PROPERTIES, **_METHODS}.items():
@@ -279,6 +292,7 @@ def attach() -> None:
     UFunc.at = at
     UFunc.reduceat = _reduceat
     ndarray.__module__ = "trilane.cupy"
+    engine.set_peer_notice(_warn_of_peer)
 
 
 attach()

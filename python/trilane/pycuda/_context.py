@@ -157,8 +157,7 @@ class Device:
 
     def can_access_peer(self, other: Device) -> bool:
         """Whether kernels on this device may use memory of `other`."""
-        mine, theirs = self._context.properties, other._context.properties
-        return mine.type == theirs.type == "cpu" and self._index != other._index
+        return _core.can_access_peer(self._context, other._context)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Device) and self._index == other._index
@@ -197,8 +196,11 @@ class Context:
     def push(self) -> None:
         """Make this context current for the thread, on top of its stack."""
         self._require_live("cuCtxPushCurrent")
+        stack = _stack()
+        if not stack:
+            _thread.below = _core.current_device_index()
         _core.set_current_device(self._device._index)
-        _stack().append(self)
+        stack.append(self)
 
     @staticmethod
     def pop() -> None:
@@ -289,15 +291,23 @@ class Context:
     @staticmethod
     def enable_peer_access(peer: Context, flags: int = 0) -> None:
         """Let the current device use memory of `peer`'s device."""
-        if not Context.get_device().can_access_peer(peer._device):
+        try:
+            change = _core.enable_peer_access(_core.current_context(), peer._core)
+        except TrilaneError as error:
+            raise translate("cuCtxEnablePeerAccess", error) from None
+        if change == "impossible":
             raise LogicError(
                 "cuCtxEnablePeerAccess failed: peer access is not supported between these two "
                 "devices"
             )
+        if change == "already":
+            raise LogicError("cuCtxEnablePeerAccess failed: peer access is already enabled")
 
     @staticmethod
     def disable_peer_access(peer: Context, flags: int = 0) -> None:
         """Undo `enable_peer_access`."""
+        if _core.disable_peer_access(_core.current_context(), peer._core) != "done":
+            raise LogicError("cuCtxDisablePeerAccess failed: peer access has not been enabled")
 
     @property
     def handle(self) -> int:
@@ -336,8 +346,8 @@ def _current_settings() -> dict[Any, int]:
 
 
 def _activate_top(stack: list[Context]) -> None:
-    if stack:
-        _core.set_current_device(stack[-1]._device._index)
+    """Of an empty stack: the device that was current before the first context was pushed."""
+    _core.set_current_device(stack[-1]._device._index if stack else _thread.below)
 
 
 def make_default_context(ctx_maker: Any = None) -> Context:

@@ -252,8 +252,7 @@ def memcpy_peer(
     src_context: Context | None = None,
 ) -> None:
     """Copy `size` bytes from one device to another; the contexts say which bare addresses mean."""
-    memcpy_peer_async(dest, src, size, dest_context, src_context)
-    Context.synchronize()
+    _copy_peer("cuMemcpyPeer", dest, src, size, dest_context, src_context, None, True)
 
 
 def memcpy_peer_async(
@@ -264,25 +263,29 @@ def memcpy_peer_async(
     src_context: Context | None = None,
     stream: Any = None,
 ) -> None:
-    """As `memcpy_peer`, ordered on `stream`."""
+    """As `memcpy_peer`, ordered on `stream`, which is of one of the two devices.
+
+    On the other device the copy comes after what is on its current stream, and before what follows.
+    """
+    _copy_peer("cuMemcpyPeerAsync", dest, src, size, dest_context, src_context, stream, False)
+
+
+def _copy_peer(
+    function: str, dest: Any, src: Any, size: int, dest_context: Context | None,
+    src_context: Context | None, stream: Any, wait: bool,
+) -> None:  # fmt: skip
     try:
-        _core.copy_on_device(
-            _in_context(dest, size, dest_context),
-            _in_context(src, size, src_context),
+        _core.copy_peer(
+            dest,
+            None if dest_context is None else dest_context._core,
+            src,
+            None if src_context is None else src_context._core,
             size,
             stream=stream,
+            wait=wait,
         )
     except TrilaneError as error:
-        raise translate("cuMemcpyPeer", error) from None
-
-
-def _in_context(memory: Any, size: int, context: Context | None) -> Any:
-    if context is None:
-        return memory
-    address, buffer = _core.resolve_memory(memory)
-    if buffer is not None:
-        return memory
-    return _core.Buffer.adopt(address, size, context=context._core)
+        raise translate(function, error) from None
 
 
 # --- fills

@@ -201,6 +201,17 @@ class FakeDevice final : public Device {
         });
         if (wait) m->finish(stream);
     }
+    // Devices of even number reach one another; so do those of odd number.
+    bool can_access_peer(int ordinal) override {
+        return ordinal != properties_.ordinal && (ordinal - properties_.ordinal) % 2 == 0;
+    }
+    void enable_peer_access(Device&) override { m->enter("enable_peer_access"); }
+    void disable_peer_access(Device&) override { m->enter("disable_peer_access"); }
+    void copy_peer(DevicePtr dst, Device&, DevicePtr src, size_t nbytes, RawStream stream,
+                   bool wait) override {
+        m->enter("copy_peer");
+        copy(CopyKind::DeviceToDevice, dst, src, nbytes, stream, wait);
+    }
     void copy_3d(const Copy3D& p, RawStream stream, bool wait) override {
         m->enter("copy_3d");
         m->submit(stream, [p] {

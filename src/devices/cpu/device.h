@@ -71,6 +71,12 @@ class CpuDevice : public core::Device {
     core::RawSurface create_surface(core::RawArray array) override;
     void destroy_surface(core::RawSurface surface) noexcept override;
 
+    bool can_access_peer(int ordinal) override { return ordinal != properties_.ordinal; }
+    void enable_peer_access(core::Device&) override {}  // one address space
+    void disable_peer_access(core::Device&) override {}
+    void copy_peer(core::DevicePtr dst, core::Device& dst_device, core::DevicePtr src,
+                   size_t nbytes, core::RawStream stream, bool wait) override;
+
     std::string compiler_id() override;
     core::Image compile(const core::Program& program) override;
     core::Image link(std::span<const core::LinkInput> inputs,

@@ -233,6 +233,11 @@ void CpuDevice::copy(core::CopyKind, core::DevicePtr dst, core::DevicePtr src, s
     if (nbytes > 0) std::memmove(host(dst), host(src), nbytes);
 }
 
+void CpuDevice::copy_peer(core::DevicePtr dst, core::Device&, core::DevicePtr src, size_t nbytes,
+                          core::RawStream stream, bool wait) {
+    copy(core::CopyKind::DeviceToDevice, dst, src, nbytes, stream, wait);
+}
+
 void CpuDevice::copy_3d(const core::Copy3D& p, core::RawStream stream, bool) {
     check_addresses("copy", p.dst, p.src, p.width_bytes * p.height * p.depth);
     if (p.height > 1 && (p.dst_pitch < p.width_bytes || p.src_pitch < p.width_bytes))

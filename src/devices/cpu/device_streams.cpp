@@ -1,6 +1,7 @@
 // Streams and events.
 #include "devices/cpu/device_streams.h"
 
+#include <atomic>
 #include <chrono>
 #include <vector>
 
@@ -49,13 +50,24 @@ void DeviceStreams::synchronize() {
     Turn turn(nullptr, default_stream_);
 }
 
+namespace {
+
+// One count for all devices: a handle means one stream or event, whichever device is asked.
+uint64_t next_handle() {
+    static std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
 core::RawStream DeviceStreams::create(bool non_blocking, int priority) {
     auto stream = std::make_shared<Stream>();
     stream->non_blocking = non_blocking;
     stream->priority = priority;
+    const core::RawStream handle = next_handle();
     std::unique_lock lock(mutex_);
-    streams_.emplace(next_, std::move(stream));
-    return next_++;
+    streams_.emplace(handle, std::move(stream));
+    return handle;
 }
 
 bool DeviceStreams::destroy(core::RawStream stream) {
@@ -66,9 +78,10 @@ bool DeviceStreams::destroy(core::RawStream stream) {
 core::RawEvent DeviceStreams::create_event(bool timing) {
     auto event = std::make_shared<Event>();
     event->timing = timing;
+    const core::RawEvent handle = next_handle();
     std::unique_lock lock(mutex_);
-    events_.emplace(next_, std::move(event));
-    return next_++;
+    events_.emplace(handle, std::move(event));
+    return handle;
 }
 
 bool DeviceStreams::destroy_event(core::RawEvent event) {

@@ -52,7 +52,6 @@ class DeviceStreams {
   private:
     std::shared_mutex mutex_;
     Stream default_stream_;
-    uint64_t next_ = 1;
     std::unordered_map<uint64_t, std::shared_ptr<Stream>> streams_;
     std::unordered_map<uint64_t, std::shared_ptr<Event>> events_;
 };

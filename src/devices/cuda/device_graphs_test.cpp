@@ -89,7 +89,7 @@ TEST_F(FeaturesTest, PeersAreAskedEnabledAndCopiedTo) {
     EXPECT_FALSE(device->can_access_peer(0));
     EXPECT_ANY_THROW(device->can_access_peer(2));
     device->enable_peer_access(*other);
-    EXPECT_ERROR(device->enable_peer_access(*other), DeviceError, "(704)");
+    device->enable_peer_access(*other);  // another library may have done it, too
     const DevicePtr here = device->allocate(64, 0), there = other->allocate(64, 0);
     device->fill(here, 0x40000000, 4, 16, 1, 0, 0);
     device->copy_peer(there, *other, here, 64, stream, true);
@@ -98,7 +98,7 @@ TEST_F(FeaturesTest, PeersAreAskedEnabledAndCopiedTo) {
     other->copy(CopyKind::DeviceToHost, reinterpret_cast<DevicePtr>(&value), there, 4, 0, true);
     EXPECT_EQ(value, 2.0f);
     device->disable_peer_access(*other);
-    EXPECT_ERROR(device->disable_peer_access(*other), DeviceError, "(705)");
+    device->disable_peer_access(*other);
     other->free(there, 0);
     device->free(here, 0);
 }

@@ -46,14 +46,17 @@ bool CudaDevice::can_access_peer(int ordinal) {
     return can != 0;
 }
 
+// The context is shared with other libraries: they may have done the same.
 void CudaDevice::enable_peer_access(core::Device& peer) {
     const Scope scope(*this, "enable_peer_access");
-    check(driver_.cuCtxEnablePeerAccess(cuda_of(peer).context(), 0), "cuCtxEnablePeerAccess");
+    const Result result = driver_.cuCtxEnablePeerAccess(cuda_of(peer).context(), 0);
+    if (result != result::kPeerAccessAlreadyEnabled) check(result, "cuCtxEnablePeerAccess");
 }
 
 void CudaDevice::disable_peer_access(core::Device& peer) {
     const Scope scope(*this, "disable_peer_access");
-    check(driver_.cuCtxDisablePeerAccess(cuda_of(peer).context()), "cuCtxDisablePeerAccess");
+    const Result result = driver_.cuCtxDisablePeerAccess(cuda_of(peer).context());
+    if (result != result::kPeerAccessNotEnabled) check(result, "cuCtxDisablePeerAccess");
 }
 
 void CudaDevice::copy_peer(DevicePtr dst, core::Device& dst_device, DevicePtr src, size_t nbytes,

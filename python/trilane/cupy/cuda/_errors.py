@@ -30,6 +30,8 @@ _RUNTIME_STATUS = {
     "cudaErrorNotReady": 600,
     "cudaErrorLaunchOutOfResources": 701,
     "cudaErrorPeerAccessUnsupported": 217,
+    "cudaErrorPeerAccessAlreadyEnabled": 704,
+    "cudaErrorPeerAccessNotEnabled": 705,
     "cudaErrorUnknown": 999,
     **{f"cudaError{name}": number for number, name in _FAULT_NAMES.items()},
 }

@@ -41,6 +41,7 @@ eventInterprocess = 4
 errorInvalidValue = 1
 errorMemoryAllocation = 2
 errorPeerAccessAlreadyEnabled = 704
+errorPeerAccessNotEnabled = 705
 errorContextIsDestroyed = 709
 errorInvalidResourceHandle = 400
 
@@ -159,15 +160,25 @@ def deviceGetPCIBusId(device: int) -> str:
 
 def deviceCanAccessPeer(device: int, peer: int) -> int:
     """1 if a device can address another one's memory."""
-    _context(device), _context(peer)
-    same = _context(device).properties.type == _context(peer).properties.type == "cpu"
-    return int(same and device != peer)
+    return int(_core.can_access_peer(_context(device), _context(peer)))
 
 
 def deviceEnablePeerAccess(peer: int) -> None:
     """Let the current device address another one's memory."""
-    if not deviceCanAccessPeer(getDevice(), peer):
-        raise CUDARuntimeError("cudaErrorPeerAccessUnsupported", f"device {peer}")
+    change = _core.enable_peer_access(_core.current_context(), _context(peer))
+    if change == "impossible":
+        raise CUDARuntimeError(
+            "cudaErrorPeerAccessUnsupported",
+            f"peer access is not supported between devices {getDevice()} and {peer}",
+        )
+    if change == "already":
+        raise CUDARuntimeError("cudaErrorPeerAccessAlreadyEnabled", f"device {peer}")
+
+
+def deviceDisablePeerAccess(peer: int) -> None:
+    """Undo `deviceEnablePeerAccess`."""
+    if _core.disable_peer_access(_core.current_context(), _context(peer)) != "done":
+        raise CUDARuntimeError("cudaErrorPeerAccessNotEnabled", f"device {peer}")
 
 
 def getDeviceProperties(device: int) -> dict:
@@ -300,14 +311,17 @@ def memcpyAsync(dst: int, src: int, size: int, kind: int, stream: int) -> None:
 
 def memcpyPeer(dst: int, dst_device: int, src: int, src_device: int, size: int) -> None:
     """Copy bytes between devices; done on return."""
-    _copy(int(dst), int(src), int(size), memcpyDeviceToDevice, None, wait=True)
+    _copy_peer(dst, dst_device, src, src_device, size, None, wait=True)
 
 
 def memcpyPeerAsync(
     dst: int, dst_device: int, src: int, src_device: int, size: int, stream: int
 ) -> None:
-    """Copy bytes between devices in the order of a stream."""
-    _copy(int(dst), int(src), int(size), memcpyDeviceToDevice, _stream(stream), wait=False)
+    """Copy bytes between devices in the order of a stream of one of the two.
+
+    On the other device the copy comes after what is on its current stream, and before what follows.
+    """
+    _copy_peer(dst, dst_device, src, src_device, size, _stream(stream), wait=False)
 
 
 def memset(ptr: int, value: int, size: int) -> None:
@@ -478,6 +492,20 @@ def _event(handle: int) -> _core.Event:
 
 
 @_runtime_call()
+def _copy_peer(dst, dst_device, src, src_device, size, stream, wait: bool) -> None:
+    target, source = _context(dst_device), _context(src_device)
+    if stream is None:
+        stream = target.default_stream
+    elif stream.context.index not in (target.index, source.index):
+        raise CUDARuntimeError(
+            "cudaErrorInvalidResourceHandle",
+            f"stream of device {stream.context.index}: expected one of device {dst_device} or "
+            f"{src_device}",
+        )
+    _core.copy_peer(int(dst), target, int(src), source, int(size), stream=stream, wait=wait)
+
+
+@_runtime_call()
 def _copy(dst: int, src: int, size: int, kind: int, stream, wait: bool) -> None:
     if kind == memcpyDefault:
         # Every address of the cpu device is a host address too.
@@ -506,7 +534,7 @@ def __getattr__(name: str):
 
 _MISSING = frozenset(
     """createSurfaceObject createTextureObject destroySurfaceObject destroyTextureObject
-    deviceDisablePeerAccess deviceGetDefaultMemPool deviceGetLimit deviceGetMemPool deviceSetLimit
+    deviceGetDefaultMemPool deviceGetLimit deviceGetMemPool deviceSetLimit
     deviceSetMemPool freeArray graphDebugDotPrint graphDestroy graphExecDestroy graphInstantiate
     graphLaunch graphUpload ipcCloseMemHandle ipcGetEventHandle ipcGetMemHandle ipcOpenEventHandle
     ipcOpenMemHandle malloc3DArray mallocArray mallocFromPoolAsync memPoolCreate memPoolDestroy

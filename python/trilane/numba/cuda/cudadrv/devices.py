@@ -45,6 +45,8 @@ class _DeviceList:
         return [_DeviceContextManager(Device(i)) for i in range(driver.get_device_count())]
 
     def __getitem__(self, index: int) -> _DeviceContextManager:
+        if not isinstance(index, slice) and not -len(self) <= index < len(self):
+            raise IndexError(f"no such device: got {index}, expected 0 to {len(self) - 1}")
         return self.lst[index]
 
     def __len__(self) -> int:

@@ -194,6 +194,12 @@ class Device:
         return f"<CUDA device {self.id} '{self.name!r}'>"
 
 
+_PEER_FAILURES = {
+    "impossible": (217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED"),
+    "already": (704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"),
+}
+
+
 class Context:
     """The context of a device; there is one per device, shared by all threads."""
 
@@ -248,10 +254,18 @@ class Context:
         yield
 
     def can_access_peer(self, peer_context: Any) -> bool:
-        return True
+        """Whether kernels of this device may use memory of the other."""
+        other = getattr(peer_context, "id", peer_context)
+        return _core.can_access_peer(self._core, _core.context_of(other))
 
     def enable_peer_access(self, peer_context: Any, flags: int = 0) -> None:
-        """Devices of the core reach each other's memory as it is."""
+        """Let kernels of this device use memory of the other."""
+        other = _core.context_of(getattr(peer_context, "id", peer_context))
+        with translated():
+            change = _core.enable_peer_access(self._core, other)
+        code, name = _PEER_FAILURES.get(change, (0, ""))
+        if code:
+            raise CudaAPIError(code, f"Call to cuCtxEnablePeerAccess results in {name}")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Context) and other.device == self.device
