@@ -472,6 +472,25 @@ def dlpack_take(capsule: object) -> tuple:
     code, bits, device type, device number, read-only, keeper). The keeper holds the memory.
     """
 
+def can_access_peer(context: Context, peer: Context) -> bool:
+    """Whether kernels of one device can be given memory of another."""
+
+def enable_peer_access(context: Context, peer: Context) -> str:
+    """
+    'done', 'already' or 'impossible'. Memory of a peer is also reached without it, where it
+    can be.
+    """
+
+def disable_peer_access(context: Context, peer: Context) -> str:
+    """'done' or 'not enabled'."""
+
+def copy_peer(dst: object, dst_context: Context | None, src: object, src_context: Context | None, nbytes: int, *, stream: Stream | None = None, wait: bool = False) -> None:
+    """
+    Copy between devices. A context says where a bare address is; allocations know theirs.
+    The stream is of one of the two devices; on the other the copy comes after what is on its
+    current stream, and before what follows.
+    """
+
 class Parameter:
     """A parameter of a kernel, as the compiler laid it out."""
 

@@ -425,9 +425,10 @@ void copy_into(const Array& dst, const Array& src) {
     if (plain && !may_share_memory(dst, src)) {
         // Of another device if neither is here: a copy on that device, or between the two.
         core::StreamPtr stream = core::current_stream();
-        const core::ContextPtr& home = dst.context();
-        if (home != stream->context() && src.context() != stream->context())
-            stream = core::current_stream(home);
+        const Array& known = core::is_located(*dst.buffer()) ? dst : src;
+        const Array& other = core::is_located(*src.buffer()) ? src : known;
+        if (known.context() != stream->context() && other.context() != stream->context())
+            stream = core::current_stream(known.context());
         core::copy_on_device(*dst.buffer(), static_cast<size_t>(dst.offset()), *src.buffer(),
                              static_cast<size_t>(src.offset()), dst.nbytes(), stream);
         return;

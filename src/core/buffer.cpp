@@ -190,7 +190,10 @@ bool Buffer::keep_for_graphs() {
     if (all.empty() && !(asks && captures.any())) return false;
     const auto kept = std::make_shared<Kept>(*this);
     for (const CapturePtr& capture : captures.open()) kept->let_go_of_origin(*capture);
-    for (const CapturePtr& capture : all) capture->hold_memory(kept);
+    for (const CapturePtr& capture : all) {
+        if (capture->is_open()) kept->let_go_of_origin(*capture);  // it may be of another device
+        capture->hold_memory(kept);
+    }
     captures.later(kept);
     return true;
 }

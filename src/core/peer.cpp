@@ -42,6 +42,19 @@ Pairs& pairs() {
     return *instance;
 }
 
+bool is_captured(const Stream& stream) {
+    Captures& captures = stream.context()->captures();
+    return captures.any() && captures.of(stream) != nullptr;
+}
+
+void refuse_capture(const char* who, const Stream& stream) {
+    if (is_captured(stream)) [[unlikely]]
+        throw_error(ErrorKind::NotSupported,
+                    "{}: memory of two devices while a stream is captured: got a captured stream "
+                    "of device {}: copy before the capture",
+                    who, stream.context()->index());
+}
+
 bool same_type(const Context& a, const Context& b) {
     return const_cast<Context&>(a).properties().type == const_cast<Context&>(b).properties().type;
 }
@@ -108,12 +121,14 @@ void use_on(Buffer& buffer, const StreamPtr& stream, const char* who) {
                     "{}: memory of a device that cannot be reached: got memory of device {}, "
                     "expected memory of device {}: copy it there",
                     who, home->index(), stream->context()->index());
+    // A graph keeps the memory; a stream outside of the capture cannot be waited for in it.
+    if (is_captured(*stream)) return buffer.record_use(stream);
     std::vector<ContextPtr>& others = announced();
     const StreamPtr theirs = current_stream(home);
-    if (std::find(others.begin(), others.end(), home) == others.end()) {
-        order_after(stream, theirs);
-        others.push_back(home);
-    }
+    refuse_capture("launch", *theirs);
+    // Each time: what was announced before may be of a launch that failed.
+    order_after(stream, theirs);
+    if (std::find(others.begin(), others.end(), home) == others.end()) others.push_back(home);
     buffer.record_use(theirs);  // it waits for the launch: see finish_peer_uses
 }
 
@@ -123,7 +138,11 @@ void finish_peer_uses(const StreamPtr& stream) {
         return;
     const std::vector<ContextPtr> done = std::move(others);
     others.clear();
-    for (const ContextPtr& other : done) order_after(current_stream(other), stream);
+    if (is_captured(*stream)) return;  // of launches that failed, before the capture
+    for (const ContextPtr& other : done) {
+        const StreamPtr theirs = current_stream(other);
+        if (!is_captured(*theirs)) order_after(theirs, stream);
+    }
 }
 
 namespace {
@@ -144,9 +163,11 @@ void ordered_copy(Buffer& dst, Buffer& src, const StreamPtr& stream, const Copy&
                     device_type_name(from->properties().type),
                     device_type_name(to->properties().type));
     from->require_usable("copy between devices");
-    reach(from, to);  // without access the driver copies by the host
     const StreamPtr writes = of_target ? stream : current_stream(to);
     const StreamPtr reads = of_target ? current_stream(from) : stream;
+    refuse_capture("copy between devices", *writes);
+    refuse_capture("copy between devices", *reads);
+    reach(from, to);  // without access the driver copies by the host
     order_after(reads, writes);
     dst.record_use(writes);
     src.record_use(reads);

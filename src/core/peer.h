@@ -4,6 +4,9 @@
 // Order: a copy or a kernel that uses memory of another device comes after what is on that device's
 // current stream of the calling thread, and what is put on that stream later comes after it. So a
 // program that knows one stream per device needs no events.
+//
+// A captured launch may use memory of another device; its graph keeps the memory, and launches of
+// the graph are ordered by their stream alone. Copies between devices are not captured.
 #pragma once
 
 #include "core/buffer.h"
@@ -33,7 +36,7 @@ void order_after(const StreamPtr& later, const StreamPtr& earlier);
 
 // Says that work about to be launched on `stream` uses the buffer: the one call before a launch.
 // Memory of another device is reached and ordered; InvalidArgument naming `who` where it cannot be.
-// Costs two comparisons for memory of the stream itself.
+// Costs two comparisons for memory of the stream's own device, an event for each use of others'.
 void use_on(Buffer& buffer, const StreamPtr& stream, const char* who);
 // After the launch, by the launcher: the other devices' streams wait for what use_on() announced.
 void finish_peer_uses(const StreamPtr& stream);

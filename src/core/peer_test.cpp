@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "core/graph.h"
 #include "core/memory_pool.h"
 #include "core/testing/expect_error.h"
 #include "core/testing/fake_device.h"
@@ -85,12 +86,44 @@ TEST_F(PeerTest, LaunchesAreOrderedOnTheDevicesWhoseMemoryTheyUse) {
     const BufferPtr a = Buffer::allocate(here, 8);
     use_on(*a, there, "kernel");
     use_on(*a, there, "kernel");
-    EXPECT_EQ(machines[0]->calls_of("record_event"), 1);
+    EXPECT_EQ(machines[0]->calls_of("record_event"), 2);
     EXPECT_EQ(machines[2]->calls_of("record_event"), 0);
     finish_peer_uses(there);
     EXPECT_EQ(machines[2]->calls_of("record_event"), 1);
     finish_peer_uses(there);
     EXPECT_EQ(machines[2]->calls_of("record_event"), 1);
+}
+
+TEST_F(PeerTest, ALaunchThatFailedLeavesTheNextOneItsOrder) {
+    const StreamPtr here = first->default_stream(), there = second->default_stream();
+    const BufferPtr a = Buffer::allocate(here, 8);
+    use_on(*a, there, "kernel");  // and nothing is launched
+    const StreamPtr later = Stream::create(second, true, 0);
+    use_on(*a, later, "kernel");
+    EXPECT_EQ(machines[0]->calls_of("record_event"), 2);
+    finish_peer_uses(later);
+    EXPECT_EQ(machines[2]->calls_of("record_event"), 1);
+}
+
+TEST_F(PeerTest, CapturedLaunchesKeepTheOthersMemoryAndCopiesAreRefused) {
+    const StreamPtr here = first->default_stream(), there = Stream::create(second, true, 0);
+    BufferPtr a = Buffer::allocate(here, 8);
+    const BufferPtr b = Buffer::allocate(there, 8);
+    const size_t used = first->pool().statistics().used_bytes;
+    there->begin_capture();
+    use_on(*a, there, "kernel");
+    finish_peer_uses(there);
+    EXPECT_EQ(machines[0]->calls_of("record_event"), 0);
+    EXPECT_ERROR(copy_on_device(*b, 0, *a, 0, 8, there), NotSupported,
+                 "copy between devices: memory of two devices while a stream is captured");
+    a.reset();
+    GraphPtr graph = there->end_capture();
+    EXPECT_EQ(first->pool().statistics().used_bytes, used);
+    graph->launch(there);
+    graph.reset();
+    second->captures().poll();
+    first->captures().poll();
+    EXPECT_LT(first->pool().statistics().used_bytes, used);
 }
 
 TEST_F(PeerTest, StreamsOfOtherDevicesAreRefused) {

@@ -142,6 +142,7 @@ class CudaDevice : public core::Device {
     void free_host_calls() noexcept;
     void wait_before_destroying() noexcept;  // for work that may use it
     PoolHandle pool();
+    void open_pool_to(CudaDevice& peer, bool open);
     Compiler& compiler();
     Result start(const core::LaunchParams& params) noexcept;
     [[noreturn]] void fail_launch(const core::LaunchParams& params, Result result);

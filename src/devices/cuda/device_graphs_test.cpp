@@ -103,6 +103,15 @@ TEST_F(FeaturesTest, PeersAreAskedEnabledAndCopiedTo) {
     device->free(here, 0);
 }
 
+TEST_F(FeaturesTest, PeersReachTheDriversPoolToo) {
+    const core::testing::ScopedVariable choice("TRILANE_CUDA_ALLOC", "async");
+    auto one = make_device(0), other = make_device(1);
+    one->enable_peer_access(*other);
+    EXPECT_EQ(machine->pool_accesses, 1);
+    one->disable_peer_access(*other);
+    EXPECT_EQ(machine->pool_accesses, 0);
+}
+
 TEST_F(FeaturesTest, ClustersAndCooperativeGridsAreCheckedByTheDriverAndExplainedHere) {
     const DevicePtr a = device->allocate(64, 0);
     launch_add(a, a, {2, 1, 1});

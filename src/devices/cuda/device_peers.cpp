@@ -51,12 +51,23 @@ void CudaDevice::enable_peer_access(core::Device& peer) {
     const Scope scope(*this, "enable_peer_access");
     const Result result = driver_.cuCtxEnablePeerAccess(cuda_of(peer).context(), 0);
     if (result != result::kPeerAccessAlreadyEnabled) check(result, "cuCtxEnablePeerAccess");
+    cuda_of(peer).open_pool_to(*this, true);
 }
 
 void CudaDevice::disable_peer_access(core::Device& peer) {
     const Scope scope(*this, "disable_peer_access");
     const Result result = driver_.cuCtxDisablePeerAccess(cuda_of(peer).context());
     if (result != result::kPeerAccessNotEnabled) check(result, "cuCtxDisablePeerAccess");
+    cuda_of(peer).open_pool_to(*this, false);
+}
+
+// Access of contexts is for plain memory only: the driver's pools have their own.
+void CudaDevice::open_pool_to(CudaDevice& peer, bool open) {
+    if (!async_allocation_) return;
+    PoolAccess access;
+    access.location_id = peer.handle_;
+    if (!open) access.flags = 0;
+    check(driver_.cuMemPoolSetAccess(pool(), &access, 1), "cuMemPoolSetAccess");
 }
 
 void CudaDevice::copy_peer(DevicePtr dst, core::Device& dst_device, DevicePtr src, size_t nbytes,

@@ -222,6 +222,13 @@ struct PoolProperties {
 static_assert(sizeof(PoolProperties) == 88);
 constexpr int kPoolReleaseThreshold = 4;
 
+struct PoolAccess {
+    int location_type = 1;  // a device
+    int location_id = 0;
+    int flags = 3;  // reads and writes
+};
+static_assert(sizeof(PoolAccess) == 12);
+
 struct Uuid {
     char bytes[16];
 };

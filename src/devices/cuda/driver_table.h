@@ -38,6 +38,8 @@ constexpr int kLeastDriver = 12000;  // CUDA 12.0, driver 525
     X(cuMemPoolCreate, 11020, false, (PoolHandle* pool, const PoolProperties* properties))         \
     X(cuMemPoolDestroy, 11020, false, (PoolHandle pool))                                           \
     X(cuMemPoolSetAttribute, 11020, false, (PoolHandle pool, int attribute, void* value))          \
+    X(cuMemPoolSetAccess, 11020, false,                                                            \
+      (PoolHandle pool, const PoolAccess* accesses, size_t count))                                 \
     X(cuMemPoolTrimTo, 11020, false, (PoolHandle pool, size_t nbytes_kept))                        \
     X(cuMemAllocFromPoolAsync, 11020, false,                                                       \
       (DeviceAddress* address, size_t nbytes, PoolHandle pool, StreamHandle stream))               \

@@ -42,6 +42,18 @@ Result fake_pool_set(PoolHandle pool, int, void*) {
     ENTER(false);
     return pools.contains(pool) ? r::kSuccess : r::kInvalidValue;
 }
+Result fake_pool_access(PoolHandle pool, const PoolAccess* accesses, size_t count) {
+    ENTER(false);
+    if (!pools.contains(pool)) return r::kInvalidValue;
+    for (size_t i = 0; i < count; ++i) {
+        const PoolAccess& given = accesses[i];
+        if (given.location_type != 1 || given.location_id >= machine.device_count ||
+            (given.flags != 0 && given.flags != 3))
+            return r::kInvalidValue;
+        machine.pool_accesses += given.flags == 3 ? 1 : -1;
+    }
+    return r::kSuccess;
+}
 Result fake_pool_trim(PoolHandle pool, size_t) {
     ENTER(false);
     return pools.contains(pool) ? r::kSuccess : r::kInvalidValue;
@@ -172,6 +184,7 @@ std::vector<Row> memory_rows() {
         {"cuMemPoolCreate", pointer(fake_pool_create)},
         {"cuMemPoolDestroy", pointer(fake_pool_destroy)},
         {"cuMemPoolSetAttribute", pointer(fake_pool_set)},
+        {"cuMemPoolSetAccess", pointer(fake_pool_access)},
         {"cuMemPoolTrimTo", pointer(fake_pool_trim)},
         {"cuMemAllocFromPoolAsync", pointer(fake_alloc_async)},
         {"cuMemFreeAsync", pointer(fake_free_async)},
