@@ -30,7 +30,34 @@ def text() -> str:
     # The exception classes live in the extension; `trilane` only forwards to them.
     kept = re.sub(r"^from trilane import \(\n.*?\n\)\n", "", kept, flags=re.S | re.M)
     kept = re.sub(r"^from trilane\._core import \(\n.*?\n\)\n", "", kept, flags=re.S | re.M)
-    return kept.rstrip() + "\n" + _error_classes(_core)
+    return _callable_classes(kept).rstrip() + "\n" + _error_classes(_core)
+
+
+# What the generator cannot see of types that are not nanobind's: their methods' arguments.
+_METHODS = {
+    "RawCall": "    def _bind(self, device: int, function: Function, cooperative: bool, /) -> None: ...\n",
+    "FunctionCall": """\
+    def _bind(self, function: Function, /) -> None: ...
+    def _expect_arguments(self, count: int, /) -> None: ...
+    def prepared_call(self, grid: tuple[int, ...], block: tuple[int, ...], *args: object,
+                      shared_size: int = 0) -> None: ...
+    def prepared_async_call(self, grid: tuple[int, ...], block: tuple[int, ...], stream: object,
+                            *args: object, shared_size: int = 0) -> None: ...
+""",
+}
+
+
+def _callable_classes(stub: str) -> str:
+    stub = re.sub(r"^    \w+: types\.\w+DescriptorType = \.\.\.\n*", "", stub, flags=re.M)
+    stub = stub.replace("import types\n", "", 1)
+    for name, methods in _METHODS.items():
+        before = f"class {name}:\n"
+        start = stub.index(before)
+        end = stub.find("\nclass ", start + 1)
+        end = len(stub) if end < 0 else end
+        body = stub[start:end].rstrip() + "\n\n" + methods
+        stub = stub[:start] + body + stub[end:]
+    return stub
 
 
 def _error_classes(core: Any) -> str:

@@ -593,6 +593,27 @@ class Function:
 
     def __repr__(self) -> str: ...
 
+class RawCall:
+    """Base of cupy.RawKernel: launches."""
+
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    def _bind(self, device: int, function: Function, cooperative: bool, /) -> None: ...
+
+class FunctionCall:
+    """Base of pycuda.driver.Function: launches."""
+
+    def __call__(self, /, *args, **kwargs):
+        """Call self as a function."""
+
+    def _bind(self, function: Function, /) -> None: ...
+    def _expect_arguments(self, count: int, /) -> None: ...
+    def prepared_call(self, grid: tuple[int, ...], block: tuple[int, ...], *args: object,
+                      shared_size: int = 0) -> None: ...
+    def prepared_async_call(self, grid: tuple[int, ...], block: tuple[int, ...], stream: object,
+                            *args: object, shared_size: int = 0) -> None: ...
+
 class TrilaneError(Exception):
     kind: str
     message: str

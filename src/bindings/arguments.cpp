@@ -2,6 +2,7 @@
 #include "bindings/arguments.h"
 
 #include <cstring>
+#include <memory>
 
 #include "bindings/array_memory.h"
 #include "bindings/locate.h"
@@ -143,6 +144,33 @@ void set_integer(nb::handle number, core::Argument& argument) {
     }
 }
 
+// The value of one of NumPy's own scalars, where it lies.
+void read_integer(nb::handle object, const TypeRoute& type, core::Argument& argument) {
+    const char* place = reinterpret_cast<const char*>(object.ptr()) + type.value_at;
+    argument.kind = type.route == Route::NumpyUInt ? ArgumentKind::UInt : ArgumentKind::Int;
+    if (type.size == 8) {
+        std::memcpy(&argument.bits, place, 8);
+        return;
+    }
+    uint32_t low;
+    std::memcpy(&low, place, 4);
+    argument.integer = type.route == Route::NumpyUInt
+                           ? static_cast<int64_t>(low)
+                           : static_cast<int64_t>(static_cast<int32_t>(low));
+}
+
+double read_float(nb::handle object, const TypeRoute& type) {
+    const char* place = reinterpret_cast<const char*>(object.ptr()) + type.value_at;
+    double number;
+    float single;
+    if (type.size == 8) {
+        std::memcpy(&number, place, 8);
+        return number;
+    }
+    std::memcpy(&single, place, 4);
+    return single;
+}
+
 }  // namespace
 
 MemoryRef memory_of(nb::handle object, const char* who) {
@@ -161,27 +189,50 @@ core::BufferPtr buffer_of(nb::handle object, size_t nbytes, size_t& offset, cons
                                release);
 }
 
-ArgumentList::ArgumentList(nb::handle tuple, const core::Function& function, bool loose)
-    : function_(function) {
-    count_ = nb::len(tuple);
-    if (count_ > kInline) {
-        many_.resize(count_);
-        arguments_ = many_.data();
-    }
-    for (size_t i = 0; i < count_ && !has_handlers_; ++i) {
-        convert(PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(i)), i);
-        core::Argument& argument = arguments_[i];
-        if (loose && argument.kind != ArgumentKind::Pointer && argument.kind != ArgumentKind::Bytes)
-            argument.size = 0;
-    }
+ArgumentList::ArgumentList(const core::Function& function, size_t count)
+    : function_(function), count_(count) {
+    if (count <= kInline) return;
+    kept().many.resize(count);
+    arguments_ = kept_->many.data();
 }
 
-ArgumentList::~ArgumentList() = default;
+ArgumentList::ArgumentList(nb::handle tuple, const core::Function& function, bool loose,
+                           Accept accept)
+    : ArgumentList(function, nb::len(tuple)) {
+    for (size_t i = 0; i < count_ && complete_; ++i)
+        add(PyTuple_GetItem(tuple.ptr(), static_cast<Py_ssize_t>(i)), i, loose, accept);
+}
 
-void ArgumentList::convert(nb::handle object, size_t position) {
+ArgumentList::ArgumentList(PyObject* const* objects, size_t count, const core::Function& function,
+                           bool loose, Accept accept)
+    : ArgumentList(function, count) {
+    for (size_t i = 0; i < count_ && complete_; ++i) add(objects[i], i, loose, accept);
+}
+
+ArgumentList::~ArgumentList() {
+    for (size_t i = 0; i < held_count_; ++i) std::destroy_at(&held_.at[i]);
+}
+
+ArgumentList::Kept& ArgumentList::kept() {
+    if (!kept_) kept_ = std::make_unique<Kept>();
+    return *kept_;
+}
+
+void ArgumentList::add(nb::handle object, size_t position, bool loose, Accept accept) {
     const TypeRoute& type = route_of(object);
-    core::Argument& argument = arguments_[position];
+    if (accept == Accept::Plain && !type.plain) {
+        complete_ = false;
+        return;
+    }
+    core::Argument& argument = *std::construct_at(&arguments_[position]);
     argument.given = type.name;
+    convert(object, type, position);
+    if (loose && argument.kind != ArgumentKind::Pointer && argument.kind != ArgumentKind::Bytes)
+        argument.size = 0;
+}
+
+void ArgumentList::convert(nb::handle object, const TypeRoute& type, size_t position) {
+    core::Argument& argument = arguments_[position];
     switch (type.route) {
         case Route::Refuse:
             refuse(object, position);
@@ -201,9 +252,10 @@ void ArgumentList::convert(nb::handle object, size_t position) {
         case Route::NumpyInt:
         case Route::NumpyUInt:
         case Route::Index: {
+            argument.size = type.size;
+            if (type.value_at != 0) return read_integer(object, type, argument);
             nb::object number = nb::steal(PyNumber_Index(object.ptr()));
             if (!number.is_valid()) nb::raise_python_error();
-            argument.size = type.size;
             bool is_unsigned = type.route == Route::NumpyUInt;
             set_integer(number, argument);
             if (is_unsigned) argument.kind = ArgumentKind::UInt;
@@ -213,7 +265,7 @@ void ArgumentList::convert(nb::handle object, size_t position) {
         case Route::NumpyFloat:
             argument.kind = ArgumentKind::Float;
             argument.size = type.size;
-            argument.number = as_double(object);
+            argument.number = type.value_at != 0 ? read_float(object, type) : as_double(object);
             return;
         case Route::BFloat16: {
             float single = static_cast<float>(as_double(object));
@@ -238,6 +290,7 @@ void ArgumentList::convert(nb::handle object, size_t position) {
             return;
         case Route::Handler:
             has_handlers_ = true;
+            complete_ = false;
             return;
         default:
             convert_memory(object, type, argument);
@@ -245,7 +298,7 @@ void ArgumentList::convert(nb::handle object, size_t position) {
 }
 
 void ArgumentList::convert_small(const void* bytes, size_t nbytes, core::Argument& argument) {
-    auto& value = values_.emplace_back(std::make_unique<std::array<double, 2>>());
+    auto& value = kept().values.emplace_back(std::make_unique<std::array<double, 2>>());
     std::memcpy(value->data(), bytes, nbytes);
     argument.kind = ArgumentKind::Bytes;
     argument.bytes = value->data();
@@ -267,8 +320,8 @@ void ArgumentList::convert_complex(nb::handle object, size_t position, size_t gi
 }
 
 void ArgumentList::convert_bytes(nb::handle object, core::Argument& argument) {
-    auto& view =
-        views_.emplace_back(std::make_unique<HostView>(object, HostView::Access::Read, "launch"));
+    auto& view = kept().views.emplace_back(
+        std::make_unique<HostView>(object, HostView::Access::Read, "launch"));
     argument.kind = ArgumentKind::Bytes;
     argument.bytes = view->data();
     argument.nbytes = static_cast<uint32_t>(view->nbytes());
@@ -286,7 +339,8 @@ void ArgumentList::convert_memory(nb::handle object, const TypeRoute& type,
         return;
     }
     if (type.route == Route::Array && held_count_ < kInline) {
-        core::BufferPtr& held = held_[held_count_++];  // another thread may give it a new one
+        // Another thread may give the array a new one.
+        core::BufferPtr& held = *std::construct_at(&held_.at[held_count_++]);
         argument.bits = array_address(object, held);
         argument.buffer = held.get();
         return;
@@ -294,7 +348,7 @@ void ArgumentList::convert_memory(nb::handle object, const TypeRoute& type,
     MemoryRef ref = memory_by_route(object, type, "launch");
     argument.bits = ref.address;
     argument.buffer = ref.buffer.get();
-    if (ref.owner.is_valid() || ref.buffer) memory_.push_back(std::move(ref));
+    if (ref.owner.is_valid() || ref.buffer) kept().memory.push_back(std::move(ref));
 }
 
 void ArgumentList::refuse(nb::handle object, size_t position) const {

@@ -111,6 +111,8 @@ inline nb::tuple dim_tuple(const core::Dim3& dim) { return nb::make_tuple(dim.x,
 // Sets core errors' Python class, message, kind and detail as the pending exception.
 void bind_errors(nb::module_& m);
 void raise_core_error(const core::Error& error);
+// Whether the pending exception is one of those classes; an interrupt is not.
+bool core_error_is_pending();
 void bind_device(nb::module_& m);
 void bind_stream(nb::module_& m);
 void bind_memory(nb::module_& m);
@@ -118,6 +120,7 @@ void bind_copy(nb::module_& m);
 void bind_texture(nb::module_& m);
 void bind_dlpack(nb::module_& m);
 void bind_module(nb::module_& m);
+void bind_kernel_calls(nb::module_& m);
 void bind_array(nb::module_& m);  // m is _core.array
 void bind_jit(nb::module_& m);    // m is _core.jit
 // Launches so many times by the driver's own function: testing.time_launches' measure.

@@ -20,6 +20,7 @@ struct ErrorClass {
 constexpr size_t kKindCount = static_cast<size_t>(core::ErrorKind::Internal) + 1;
 // Alive until the process ends: translators run as long as the interpreter does.
 std::array<PyObject*, kKindCount> classes{};
+PyObject* base_class = nullptr;
 // By kind, what a face made of the errors that leave the bindings unseen by it; null: nothing.
 std::array<PyObject*, kKindCount> faces{};
 
@@ -69,6 +70,8 @@ bool raise_interrupt() {
 }
 
 }  // namespace
+
+bool core_error_is_pending() { return base_class && PyErr_ExceptionMatches(base_class) != 0; }
 
 void raise_core_error(const core::Error& error) {
     if (raise_axis_error(error)) return;
@@ -147,6 +150,7 @@ void bind_errors(nb::module_& m) {
     base_handle.attr("message") = "";
     base_handle.attr("detail") = "";
     m.attr("TrilaneError") = base_handle;
+    base_class = base;
     for (const ErrorClass& row : table) {
         nb::tuple bases = nb::make_tuple(base_handle, nb::handle(row.builtin));
         PyObject* type = new_class(row.name, row.doc, bases.ptr());

@@ -189,6 +189,7 @@ NB_MODULE(_core, m) {
     bind_dlpack(m);
     bind_peer(m);
     bind_module(m);
+    bind_kernel_calls(m);
     nb::module_ array = m.def_submodule("array", "The array type that all faces share.");
     bind_array(array);
     nb::module_ jit = m.def_submodule("jit", "Python kernels.");

@@ -86,6 +86,43 @@ bool numpy_route(nb::handle type, TypeRoute& result) {
     return true;
 }
 
+// Where NumPy's own scalar types keep their values: after the object's head, as its C header says.
+// Looked at, not trusted: a value of a known pattern must be found there.
+uint8_t value_place(nb::handle type, const TypeRoute& route) {
+    constexpr uint8_t kPlace = sizeof(PyObject);
+    const bool number = route.route == Route::NumpyInt || route.route == Route::NumpyUInt ||
+                        route.route == Route::NumpyFloat;
+    if (!number || (route.size != 4 && route.size != 8)) return 0;
+    if (nb::cast<std::string>(nb::str(type.attr("__module__"))) != "numpy") return 0;
+    nb::object value = type(nb::int_(0x5a3c69));
+    nb::bytes bytes = nb::cast<nb::bytes>(value.attr("tobytes")());
+    const char* found = reinterpret_cast<const char*>(value.ptr()) + kPlace;
+    const bool there =
+        bytes.size() == route.size && std::memcmp(found, bytes.c_str(), route.size) == 0;
+    return there ? kPlace : 0;
+}
+
+bool is_plain(nb::handle type, Route route) {
+    switch (route) {
+        case Route::Bool:
+        case Route::Int:
+        case Route::Float:
+        case Route::NumpyBool:
+        case Route::NumpyInt:
+        case Route::NumpyUInt:
+        case Route::NumpyFloat:
+        case Route::BFloat16:
+        case Route::NumpyComplex:
+        case Route::Texture:
+        case Route::Surface:
+            return true;
+        case Route::Array:
+            return !nb::hasattr(type, "__cupy_get_ndarray__");
+        default:
+            return false;
+    }
+}
+
 Route protocol_route(nb::handle object, nb::handle type) {
     if (nb::hasattr(type, "__trilane_handler__")) return Route::Handler;
     if (nb::hasattr(type, "__trilane_array__")) return Route::TrilaneArray;
@@ -121,6 +158,8 @@ TypeRoute find_route(nb::handle object) {
     else if (!numpy_route(type, result))
         result.route = protocol_route(object, type);
     result.name = keep_text(name);
+    result.plain = is_plain(type, result.route);
+    result.value_at = value_place(type, result);
     return result;
 }
 

@@ -38,8 +38,11 @@ enum class Route : uint8_t {
 struct TypeRoute {
     PyObject* type = nullptr;  // kept alive: its address is the key
     Route route = Route::Refuse;
-    uint8_t size = 0;       // of NumPy scalars
-    bool record = false;    // with Route::Bytes: numpy.void or a subclass
+    uint8_t size = 0;     // of NumPy scalars
+    bool record = false;  // with Route::Bytes: numpy.void or a subclass
+    bool plain = false;   // numbers and arrays that no protocol makes something else of
+    // Of NumPy's own scalars up to 8 bytes: where in the object its value lies; 0: not known.
+    uint8_t value_at = 0;
     const char* name = "";  // for messages; lives as long as the process
 };
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from trilane import _core
+from trilane._calls import CallSignature, stands_for
 
 from ._context import Context
 from ._enums import func_cache, function_attribute, shared_config
@@ -123,16 +125,23 @@ _ATTRIBUTE_KEYS = {
 }
 
 
-class Function:
+class Function(_core.FunctionCall):
     """A kernel. Call it: ``function(*args, block=(x, y, z), grid=(x, y))``."""
 
     def __init__(self, core_function: Any) -> None:
+        self._bind(core_function)
         self._core = core_function
         self._launch = core_function.try_launch
         self.arg_format: str | None = None
         self._texrefs: list[Any] = []
 
-    def __call__(
+    __signature__ = CallSignature("_call")
+    _launch_error = staticmethod(_launch_error)
+    _prepared_error = staticmethod(partial(translate, "cuLaunchKernel"))
+
+    # FunctionCall.__call__ launches what is plain; the rest, and what is wrong, comes here.
+    @stands_for("Function.__call__")
+    def _call(
         self,
         *args: Any,
         block: tuple[int, ...] | None = None,
@@ -233,6 +242,7 @@ class Function:
         if texrefs:
             raise NotImplementedError("pycuda.driver.Function: texture references are gone")
         self.arg_format, self._arg_count = _prepared_format(arg_types)
+        self._expect_arguments(self._arg_count)
         return self
 
     def _prepared(
@@ -255,13 +265,15 @@ class Function:
             raise
         raise TypeError("prepared_call: In, Out and InOut are not accepted: pass device memory")
 
-    def prepared_call(
+    # FunctionCall has prepared_call and prepared_async_call; what they leave comes to these.
+    @stands_for("Function.prepared_call")
+    def _prepared_call(
         self, grid: tuple[int, ...], block: tuple[int, ...], *args: Any, shared_size: int = 0
     ) -> None:
-        """Launch with the types that `prepare` was told."""
         self._prepared(grid, block, None, args, shared_size)
 
-    def prepared_async_call(
+    @stands_for("Function.prepared_async_call")
+    def _prepared_async(
         self,
         grid: tuple[int, ...],
         block: tuple[int, ...],
@@ -269,7 +281,6 @@ class Function:
         *args: Any,
         shared_size: int = 0,
     ) -> None:
-        """As `prepared_call`, on a stream."""
         self._prepared(grid, block, stream, args, shared_size)
 
     def prepared_timed_call(
@@ -318,11 +329,23 @@ class Function:
             raise AttributeError(f"'Function' object has no attribute '{name}'") from None
         return self.get_attribute(attribute)
 
+    def __reduce__(self) -> Any:
+        return _copy_of_function, (type(self), self._core, self.__dict__)
+
     def __trilane_function__(self) -> Any:
         return self._core
 
     def __repr__(self) -> str:
         return f"<pycuda.driver.Function {self._core.signature}>"
+
+
+def _copy_of_function(cls: type[Function], core_function: Any, state: dict[str, Any]) -> Function:
+    made = cls.__new__(cls)
+    made._bind(core_function)
+    made.__dict__.update(state)
+    if made.arg_format is not None:
+        made._expect_arguments(made._arg_count)
+    return made
 
 
 _STRUCT_CHARACTERS = set("xbBcspPhHiIlLnNqQ?efdFD")

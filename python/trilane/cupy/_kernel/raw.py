@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import copyreg
+
 import numpy as np
 
 from trilane import _core
+from trilane._calls import CallSignature, stands_for
 from trilane._exchange import core_stream, shared_array
 from trilane.cupy._engine import ndarray
 from trilane.cupy.cuda._errors import CompileException, CUDADriverError, driver_error
@@ -160,8 +163,8 @@ class RawModule:
         return MemoryPointer(UnownedMemory(address, nbytes, module), 0)
 
 
-class RawKernel:
-    """One kernel of user text.
+class RawKernel(_core.RawCall):
+    """One kernel of user text. Call it to launch: ``kernel(grid, block, args)``.
 
     Parameters
     ----------
@@ -206,6 +209,9 @@ class RawKernel:
     def __getstate__(self) -> dict:
         return {**self.__dict__, "_functions": {}}
 
+    def __reduce__(self) -> tuple:
+        return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
+
     code = property(lambda self: self._raw_module.code, doc="The text.")
     file_path = property(lambda self: self._raw_module.file_path, doc="The file, if there is one.")
     options = property(lambda self: self._raw_module.options, doc="Options of the compiler.")
@@ -226,6 +232,7 @@ class RawKernel:
             for attribute, value in self._wanted.items():
                 function.set_attribute(attribute, value)
             self._functions[device] = function
+            self._bind(device, function, self.enable_cooperative_groups)
         return function
 
     @property
@@ -237,7 +244,11 @@ class RawKernel:
         """Compile now; without this the first call does."""
         self._function(log_stream)
 
-    def __call__(self, grid, block, args, *, shared_mem: int = 0, stream=None) -> None:
+    __signature__ = CallSignature("_call")
+
+    # RawCall.__call__ launches what is plain; the rest, and what is wrong, comes here.
+    @stands_for("RawKernel.__call__")
+    def _call(self, grid, block, args, *, shared_mem: int = 0, stream=None) -> None:
         """Launch.
 
         Parameters
