@@ -18,6 +18,9 @@ import pytest
 import trilane.cupy as cp
 from trilane import _core
 from trilane.cupy.cuda._errors import CUDADriverError
+from trilane.numba import cuda
+from trilane.numba.core.errors import TypingError
+from trilane.numba.cuda.cudadrv.error import CudaAPIError
 from trilane.pycuda import driver, gpuarray
 from trilane.pycuda.compiler import SourceModule
 from trilane.testing.child import child_environment
@@ -302,6 +305,128 @@ def test_threads_launch_the_same_kernel(raw):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@cuda.jit
+def store_all(out, q, i, f, d, y):
+    out[0], out[1], out[2] = q, i, int(f * 4)
+    out[3], out[4] = int(d * 4), int(y)
+
+
+def test_numba_numbers_of_every_kind():
+    kernel = store_all[1, 1]
+    out = cuda.to_device(np.zeros(5, np.int64))
+    given = (-(2**62), np.int32(-7), np.float32(2.5), -0.75, True)
+    for _ in range(3):
+        kernel(out, *given)
+        assert out.copy_to_host().tolist() == [-(2**62), -7, 10, -3, 1]
+    kernel(out, np.uint32(2**32 - 1), np.int64(3), np.float16(1.5), np.float64(2.25), np.bool_(0))
+    kernel(out, np.uint32(2**32 - 1), np.int64(3), np.float16(1.5), np.float64(2.25), np.bool_(0))
+    assert out.copy_to_host().tolist() == [2**32 - 1, 3, 6, 9, 0]
+    assert len(store_all.overloads) == 2
+
+
+def test_numba_layouts_and_declared_types():
+    @cuda.jit("void(float32[:, :], int32, float32)")
+    def declared(a, n, f):
+        i, j = cuda.grid(2)
+        if i < a.shape[0] and j < a.shape[1]:
+            a[i, j] = a[i, j] * f + n
+
+    host = np.arange(12, dtype=np.float32).reshape(3, 4)
+    for order in "CF":
+        a = cuda.to_device(np.array(host, order=order))
+        for _ in range(2):
+            declared[(1, 1), (4, 4)](a, 1, 2)
+        np.testing.assert_array_equal(a.copy_to_host(), host * 4 + 3)
+    strided = cp.zeros((6, 8), cp.float32)
+    view = strided[::2, ::-2]
+    view[...] = cp.asarray(host)
+    declared[(1, 1), (4, 4)](view, np.int32(1), np.float32(2))
+    np.testing.assert_array_equal(view.get(), host * 2 + 1)
+    assert strided.get()[1::2].sum() == 0
+
+    @cuda.jit
+    def anything(a, f):
+        i, j = cuda.grid(2)
+        if i < a.shape[0] and j < a.shape[1]:
+            a[i, j] *= f
+
+    for array in (cp.asarray(host), cp.asfortranarray(cp.asarray(host)), view):
+        before = array.get()
+        for _ in range(2):
+            anything[(1, 1), (4, 4)](array, 3)
+        np.testing.assert_array_equal(array.get(), before * 9)
+    empty = cp.zeros((0, 4), cp.float32)
+    anything[(1, 1), (4, 4)](empty, 3)
+    pending = cp.asarray(host) * 2 + 1  # an expression until the launch asks for its memory
+    anything[(1, 1), (4, 4)](pending, 2)
+    np.testing.assert_array_equal(pending.get(), host * 4 + 2)
+
+
+def test_numba_wrong_calls_and_what_python_deals_with():
+    configured = store_all[1, 1]
+    out = cuda.to_device(np.zeros(5, np.int64))
+    configured(out, 1, 2, 3.0, 4.0, True)
+    with pytest.raises(TypingError, match="takes 6 arguments but 2 were given"):
+        configured(out, 1)
+    with pytest.raises(TypeError, match="Int value is too large"):
+        configured(out, 2**70, 2, 3.0, 4.0, True)
+    with pytest.raises(TypeError, match="Cannot determine Numba type"):
+        configured(object(), 1, 2, 3.0, 4.0, True)
+    host = np.zeros(5, np.int64)
+    configured(host, 5, f=1.0, d=2.0, i=3, y=False)
+    assert host.tolist() == [5, 3, 4, 8, 0]
+    with pytest.raises(CudaAPIError, match="cuLaunchKernel"):
+        store_all[1, 4096](out, 1, 2, 3.0, 4.0, True)
+    assert list(inspect.signature(configured).parameters) == ["args", "kwargs"]
+
+
+def test_numba_extensions_given_later_are_asked():
+    class Doubled:
+        asked = 0
+
+        def prepare_args(self, kind, value, stream, retr):
+            self.asked += 1
+            return kind, value * 2 if isinstance(value, int) else value
+
+    @cuda.jit
+    def put(out, n):
+        out[0] = n
+
+    out, extension = cuda.to_device(np.zeros(1, np.int64)), Doubled()
+    configured = put[1, 1]
+    configured(out, 4)
+    configured(out, 4)
+    assert out.copy_to_host()[0] == 4
+    put.extensions.append(extension)
+    configured(out, 4)
+    assert (out.copy_to_host()[0], extension.asked) == (8, 2)
+
+
+def test_numba_shared_memory_streams_and_raising_kernels():
+    @cuda.jit
+    def shared(out):
+        room = cuda.shared.array(0, np.int32)
+        room[cuda.threadIdx.x] = cuda.threadIdx.x
+        cuda.syncthreads()
+        out[cuda.threadIdx.x] = room[cuda.blockDim.x - 1 - cuda.threadIdx.x]
+
+    out, stream = cuda.to_device(np.zeros(8, np.int32)), cuda.stream()
+    for _ in range(2):
+        shared[1, 8, stream, 32](out)
+        stream.synchronize()
+        assert out.copy_to_host().tolist() == list(range(7, -1, -1))
+
+    @cuda.jit(debug=True, opt=False)
+    def fails(n):
+        if n > 1:
+            raise ValueError("too large")
+
+    for _ in range(2):
+        fails[1, 1](1)
+        with pytest.raises(ValueError, match="too large"):
+            fails[1, 1](2)
 
 
 FAKE = """

@@ -49,6 +49,33 @@ PyObject* call_method(PyObject* self, PyObject* method, const CallArguments& giv
 PyObject* raise_launch_error(PyObject* self, const core::Error& error,
                              PyObject* translate) noexcept;
 
+// One try of the fast way: `work` gives true once it is done. If it gives false, or failed before
+// it set `started`, self.slow(...) decides with all that was given, errors among it.
+template <typename Work>
+PyObject* try_fast(PyObject* self, const CallArguments& given, PyObject* slow, PyObject* translate,
+                   const bool& started, Work work) noexcept {
+    try {
+        if (work()) {
+            Py_INCREF(Py_None);
+            return Py_None;
+        }
+    } catch (const core::Error& error) {
+        // These kinds come before anything starts: Python says it as it always did.
+        const core::ErrorKind kind = error.kind();
+        if (kind != core::ErrorKind::InvalidArgument && kind != core::ErrorKind::TypeMismatch)
+            return raise_launch_error(self, error, translate);
+    } catch (nb::python_error& error) {
+        if (started) {
+            error.restore();
+            return nullptr;
+        }
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+        return nullptr;
+    }
+    return call_method(self, slow, given);
+}
+
 // Adds the type `name` to `m`: a base class without attributes but `methods` (which end by a null
 // entry). `make`, `drop` and `call` are those of CallableSlots.
 struct CallableSpec {

@@ -105,7 +105,7 @@ void check_layout(const Variant& v, size_t extra) {
 std::shared_ptr<Variant> make_variant(const jit::Translation& t, core::FunctionPtr function,
                                       nb::object failures) {
     auto v = std::make_shared<Variant>();
-    v->parameters = t.parameters;
+    v->set_parameters(t.parameters);
     v->function = std::move(function);
     v->writes = t.writes;
     v->raises = t.raises;
@@ -169,6 +169,7 @@ void bind_jit(nb::module_& m) {
         .def("__call__", [](const ConfiguredKernel& self, nb::args args) {
             self.dispatcher->launch(self.config, args);
         });
+    bind_configured_call(m);
     m.def("translate", &translate, "functions"_a, "codes"_a, "kernel_name"_a = "",
           "max_threads"_a = 0, "min_blocks"_a = 0, "device"_a = false, "result"_a = "",
           "debug"_a = false);

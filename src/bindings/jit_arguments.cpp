@@ -140,7 +140,88 @@ void write_number(double real, int64_t integer, bool is_real, bool is_unsigned, 
     }
 }
 
+// The value of one of NumPy's own scalars where it lies, or by Python's protocol.
+int64_t numpy_integer(nb::handle object, const TypeRoute& route, bool& overflow) {
+    const char* place = reinterpret_cast<const char*>(object.ptr()) + route.value_at;
+    int64_t value = 0;
+    if (route.value_at != 0) {
+        uint32_t low = 0;
+        std::memcpy(route.size == 8 ? static_cast<void*>(&value) : &low, place, route.size);
+        if (route.size == 8) return value;
+        return route.route == Route::NumpyUInt ? int64_t{low} : int64_t{static_cast<int32_t>(low)};
+    }
+    nb::object number = nb::steal(PyNumber_Index(object.ptr()));
+    if (!number.is_valid()) nb::raise_python_error();
+    int over = 0;
+    value = PyLong_AsLongLongAndOverflow(number.ptr(), &over);
+    if (over > 0) value = static_cast<int64_t>(PyLong_AsUnsignedLongLong(number.ptr()));
+    overflow = over < 0 || PyErr_Occurred();
+    return value;
+}
+
+bool read_integer(nb::handle object, const TypeRoute& route, size_t parameter,
+                  NumberArgument& out) {
+    bool overflow = false;
+    if (route.route == Route::Int) {
+        int over = 0;
+        out.type = jit::types::int64();
+        out.integer = PyLong_AsLongLongAndOverflow(object.ptr(), &over);
+        if (over > 0) {
+            out.integer = static_cast<int64_t>(PyLong_AsUnsignedLongLong(object.ptr()));
+            out.type = jit::types::uint64();
+        }
+        overflow = over < 0 || (out.integer == -1 && PyErr_Occurred());
+    } else {
+        out.integer = numpy_integer(object, route, overflow);
+        out.type = jit::types::integer(route.size * 8, route.route == Route::NumpyInt);
+    }
+    if (!overflow) return true;
+    PyErr_Clear();
+    core::throw_error(core::ErrorKind::TypeMismatch, "kernel argument {}: Int value is too large",
+                      parameter);
+}
+
 }  // namespace
+
+void NumberArgument::write(TypeRef to, uint8_t* out) const {
+    write_number(is_real ? real : 0, is_real ? 0 : integer, is_real, type->kind == TypeKind::UInt,
+                 to, out);
+}
+
+bool read_number(nb::handle object, const TypeRoute& route, size_t parameter, NumberArgument& out) {
+    switch (route.route) {
+        case Route::Bool:
+            out.type = jit::types::boolean();
+            out.integer = object.ptr() == Py_True;
+            return true;
+        case Route::NumpyBool:
+            out.type = jit::types::boolean();
+            out.integer = PyObject_IsTrue(object.ptr());
+            return true;
+        case Route::Int:
+        case Route::NumpyInt:
+        case Route::NumpyUInt:
+            return read_integer(object, route, parameter, out);
+        case Route::Float:
+        case Route::NumpyFloat:
+            out.is_real = true;
+            out.real = PyFloat_AsDouble(object.ptr());
+            if (out.real == -1 && PyErr_Occurred()) nb::raise_python_error();
+            out.type = route.route == Route::Float || route.size == 8 ? jit::types::float64()
+                       : route.size == 4                              ? jit::types::float32()
+                                         : jit::types::floating(route.size * 8);
+            return true;
+        default:
+            return false;
+    }
+}
+
+TypeRef device_array_type(const array::Array& a) {
+    if (a.dtype() == core::DType::Void) return nullptr;
+    const auto item = static_cast<int64_t>(a.itemsize());
+    return array_type(a.dtype(), a.ndim(), layout_of(a.shape(), a.strides(), item), false,
+                      narrow(a.shape(), a.strides(), item));
+}
 
 StridedView::~StridedView() {
     static auto release = python_function<void (*)(Raw*)>("PyBuffer_Release");
@@ -172,50 +253,16 @@ KernelArguments::Item KernelArguments::convert(nb::handle object, size_t paramet
     using namespace jit;
     const TypeRoute& route = route_of(object);
     Item item;
+    if (NumberArgument number; read_number(object, route, parameter, number)) {
+        item.type = number.type;
+        item.source = number.is_real ? Item::Source::Real : Item::Source::Integer;
+        if (number.is_real)
+            item.real = number.real;
+        else
+            item.integer = number.integer;
+        return item;
+    }
     switch (route.route) {
-        case Route::Bool:
-            item.type = types::boolean();
-            item.source = Item::Source::Integer;
-            item.integer = object.ptr() == Py_True;
-            return item;
-        case Route::NumpyBool:
-            item.type = types::boolean();
-            item.source = Item::Source::Integer;
-            item.integer = PyObject_IsTrue(object.ptr());
-            return item;
-        case Route::Int:
-        case Route::NumpyInt:
-        case Route::NumpyUInt: {
-            nb::object number = route.route == Route::Int ? nb::borrow(object)
-                                                          : nb::steal(PyNumber_Index(object.ptr()));
-            if (!number.is_valid()) nb::raise_python_error();
-            int overflow = 0;
-            long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-            item.source = Item::Source::Integer;
-            item.type = types::int64();
-            if (overflow > 0) {
-                value = static_cast<long long>(PyLong_AsUnsignedLongLong(number.ptr()));
-                item.type = types::uint64();
-            }
-            if (overflow < 0 || PyErr_Occurred()) {
-                PyErr_Clear();
-                core::throw_error(core::ErrorKind::TypeMismatch,
-                                  "kernel argument {}: Int value is too large", parameter);
-            }
-            item.integer = value;
-            if (route.route == Route::NumpyInt) item.type = types::integer(route.size * 8, true);
-            if (route.route == Route::NumpyUInt) item.type = types::integer(route.size * 8, false);
-            return item;
-        }
-        case Route::Float:
-        case Route::NumpyFloat:
-            item.real = PyFloat_AsDouble(object.ptr());
-            if (item.real == -1 && PyErr_Occurred()) nb::raise_python_error();
-            item.source = Item::Source::Real;
-            item.type = route.route == Route::Float || route.size == 8 ? types::float64()
-                        : route.size == 4                              ? types::float32()
-                                          : types::floating(route.size * 8);
-            return item;
         case Route::Complex:
         case Route::NumpyComplex: {
             item.complex = {PyComplex_RealAsDouble(object.ptr()),
@@ -272,14 +319,14 @@ KernelArguments::Item KernelArguments::array(nb::handle object, size_t parameter
     Item item;
     item.source = Item::Source::Array;
     item.index = arrays_.size();
-    bool small = narrow(layout.shape, layout.strides, static_cast<int64_t>(a.itemsize()));
-    char order = layout_of(layout.shape, layout.strides, static_cast<int64_t>(a.itemsize()));
-    if (a.dtype() == core::DType::Void) {
+    item.type = device_array_type(a);
+    if (!item.type) {
+        const auto itemsize = static_cast<int64_t>(a.itemsize());
         std::string element =
             nb::cast<std::string>(convert_.attr("element_code")(object.attr("dtype")));
-        item.type = jit::types::array(jit::types::parse(element), a.ndim(), order, false, small);
-    } else {
-        item.type = array_type(a.dtype(), a.ndim(), order, false, small);
+        item.type = jit::types::array(jit::types::parse(element), a.ndim(),
+                                      layout_of(layout.shape, layout.strides, itemsize), false,
+                                      narrow(layout.shape, layout.strides, itemsize));
     }
     arrays_.push_back(std::move(argument));
     layouts_.push_back(std::move(layout));

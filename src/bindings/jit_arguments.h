@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "array/array.h"
 #include "array/shape.h"
 #include "bindings/bindings.h"
 #include "bindings/type_route.h"
@@ -56,6 +57,24 @@ struct ArrayArgument {
     bool copy_in = true, copy_out = true;
     core::BufferPtr staged;  // its device copy
 };
+
+// A number as an argument.
+struct NumberArgument {
+    jit::TypeRef type = nullptr;
+    bool is_real = false;
+    union {
+        int64_t integer = 0;
+        double real;
+    };
+    // Its bytes as a parameter of `type`, by C's rules of conversion. TypeMismatch if it is none of
+    // a number.
+    void write(jit::TypeRef to, uint8_t* out) const;
+};
+// False if the object is no real number of Python's or NumPy's. TypeMismatch, naming the parameter,
+// if it has no place in 64 bits.
+bool read_number(nb::handle object, const TypeRoute& route, size_t parameter, NumberArgument& out);
+// The type of a device array as a parameter; null for elements that only Python knows.
+jit::TypeRef device_array_type(const array::Array& a);
 
 // The arguments of one launch. `types` decides which specialisation runs; pack() writes the bytes.
 class KernelArguments {

@@ -134,9 +134,8 @@ std::shared_ptr<Variant> KernelDispatcher::find(const KernelArguments& arguments
 
 void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple) {
     core::LaunchConfig config = given;
-    const core::ContextPtr context =
-        config.stream ? config.stream->context() : core::current_context();
-    if (!config.stream) config.stream = core::current_stream(context);
+    if (!config.stream) config.stream = core::current_stream();
+    const core::ContextPtr& context = config.stream->context();
     bool place = uses_host_memory(context);
     KernelArguments arguments(owner_, place, nb::len(tuple));
     for (nb::handle object : nb::borrow<nb::tuple>(tuple)) arguments.add(object);

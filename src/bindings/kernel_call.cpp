@@ -132,26 +132,7 @@ class Attempt {
     // Runs `work`, which gives true once the kernel is started; else self.slow(...).
     template <typename Work>
     PyObject* run(const CallArguments& given, PyObject* slow, Work work) noexcept {
-        try {
-            if (work()) {
-                Py_INCREF(Py_None);
-                return Py_None;
-            }
-        } catch (const core::Error& error) {
-            // These kinds come before anything starts: Python says it as it always did.
-            const core::ErrorKind kind = error.kind();
-            if (kind != core::ErrorKind::InvalidArgument && kind != core::ErrorKind::TypeMismatch)
-                return raise_launch_error(self_, error, translate_);
-        } catch (nb::python_error& error) {
-            if (started_) {
-                error.restore();
-                return nullptr;
-            }
-        } catch (const std::exception& error) {
-            PyErr_SetString(PyExc_RuntimeError, error.what());
-            return nullptr;
-        }
-        return call_method(self_, slow, given);
+        return try_fast(self_, given, slow, translate_, started_, work);
     }
 
   private:
