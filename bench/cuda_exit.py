@@ -24,8 +24,11 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+
+from cuda_dispatch import installed_environment
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -72,12 +75,13 @@ WAYS = {
 PHASES = ("until it runs", "imports", "device", "work", "end", "whole")
 
 
-def run(text: str) -> list[float]:
+def run(text: str, environment: dict[str, str]) -> list[float]:
     """Milliseconds of each of `PHASES` of one run."""
     start = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", text], check=True, capture_output=True, text=True, timeout=120
-    )
+        [sys.executable, "-c", text],
+        check=True, capture_output=True, text=True, timeout=120, env=environment,
+    )  # fmt: skip
     gone = time.monotonic()
     points = [start, *map(float, done.stdout.split()), gone]
     return [(b - a) * 1e3 for a, b in zip(points, points[1:])] + [(gone - start) * 1e3]
@@ -92,11 +96,13 @@ def main() -> int:
         filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")])
     )
     found: dict[str, list[list[float]]] = {name: [] for name in WAYS}
-    for round_index in range(given.runs + 1):  # one to warm up
-        for name, text in WAYS.items():
-            phases = run(text)
-            if round_index:
-                found[name].append(phases)
+    with tempfile.TemporaryDirectory() as folder:
+        environment = installed_environment(folder)
+        for round_index in range(given.runs + 1):  # one to warm up
+            for name, text in WAYS.items():
+                phases = run(text, environment)
+                if round_index:
+                    found[name].append(phases)
     print(f"{'ms, median':26}" + "".join(f"{phase:>15}" for phase in PHASES))
     figures = {}
     for name, rows in found.items():

@@ -38,7 +38,7 @@ MemoryRef array_memory(nb::handle object) {
 }
 
 core::DevicePtr array_address(nb::handle object, core::BufferPtr& buffer) {
-    const Array& a = require_array(object, "memory");
+    const Array& a = as_array(object.ptr());
     buffer = a.buffer();
     return a.data();
 }
