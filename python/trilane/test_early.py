@@ -127,3 +127,23 @@ def test_the_environment_is_as_before(module, tmp_path):
     text = f"import os\nbefore = dict(os.environ)\nimport trilane.pycuda.{module}\n"
     done = run(tmp_path, text + "print(before == dict(os.environ))")
     assert done.stdout == "True\n", done.stderr
+
+
+def test_the_program_itself_is_collected_as_ever(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(
+        "import cupy\n"
+        "class Node:\n"
+        "    def __del__(self):\n"
+        "        print('gone', flush=True)\n"
+        "first, last = Node(), Node()\n"
+        "first.self, last.self = first, last\n"
+        "first = None\n"
+        "print('end', flush=True)\n"
+    )
+    assert is_harmless(script.read_bytes(), str(tmp_path))
+    done = subprocess.run(
+        [sys.executable, "-m", "trilane", "run", str(script)],
+        env=child_environment(), capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.split() == ["end", "gone", "gone"], done.stderr
