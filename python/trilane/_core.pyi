@@ -206,7 +206,14 @@ class Stream:
 class Event:
     """A point in the work of a stream."""
 
-    def __init__(self, context: Context | None = None, timing: bool = True, blocking: bool = False) -> None: ...
+    def __init__(self, context: Context | None = None, timing: bool = True, blocking: bool = False, *, shared: bool = False, handle: bytes | None = None) -> None:
+        """
+        `shared`: other processes may open it; without timing. `handle`: what share() of such an
+        event gave.
+        """
+
+    def share(self) -> bytes:
+        """What another process opens the event by: 64 bytes."""
 
     @property
     def context(self) -> Context: ...
@@ -490,6 +497,33 @@ def copy_peer(dst: object, dst_context: Context | None, src: object, src_context
     The stream is of one of the two devices; on the other the copy comes after what is on its
     current stream, and before what follows.
     """
+
+def export_memory(memory: object, context: Context | None = None) -> tuple:
+    """
+    (handle, offset): what another process opens the allocation by, and where in it `memory` is.
+    """
+
+class IpcMemory:
+    """Memory that another process exported."""
+
+    def __init__(self, handle: bytes, context: Context | None = None) -> None: ...
+
+    @property
+    def address(self) -> int: ...
+
+    @property
+    def context(self) -> Context: ...
+
+    @property
+    def closed(self) -> bool: ...
+
+    def close(self) -> None:
+        """Waits for the device, whose work may use the memory."""
+
+def start_profiler(context: Context | None = None) -> None:
+    """Where there is an outside profiler, it collects now."""
+
+def stop_profiler(context: Context | None = None) -> None: ...
 
 class Parameter:
     """A parameter of a kernel, as the compiler laid it out."""

@@ -10,7 +10,8 @@ namespace trilane::bindings {
 core::ContextPtr home_of(core::DevicePtr address, const core::ContextPtr& given,
                          const core::ContextPtr& fallback = nullptr);
 
-// A part of module _core (peer.cpp).
+// Parts of module _core (peer.cpp, ipc.cpp).
 void bind_peer(nb::module_& m);
+void bind_ipc(nb::module_& m);
 
 }  // namespace trilane::bindings

@@ -1,5 +1,8 @@
 // Streams and events.
+#include <nanobind/stl/optional.h>
+
 #include <mutex>
+#include <optional>
 
 #include "bindings/bindings.h"
 #include "bindings/release_later.h"
@@ -103,13 +106,33 @@ void bind_event_class(nb::module_& m) {
     nb::class_<EventHandle>(m, "Event", "A point in the work of a stream.")
         .def(
             "__init__",
-            [](EventHandle* self, const core::ContextPtr& context, bool timing, bool blocking) {
+            [](EventHandle* self, const core::ContextPtr& context, bool timing, bool blocking,
+               bool shared, const std::optional<nb::bytes>& handle) {
+                const std::string bytes =
+                    handle ? std::string(handle->c_str(), handle->size()) : std::string();
                 nb::gil_scoped_release unlocked;
-                core::EventPtr event =
-                    core::Event::create(context_or_current(context), timing, blocking);
+                const core::ContextPtr home = context_or_current(context);
+                core::EventPtr event = handle   ? core::Event::open(home, bytes)
+                                       : shared ? core::Event::create_shared(home, blocking)
+                                                : core::Event::create(home, timing, blocking);
                 new (self) EventHandle{std::move(event)};
             },
-            "context"_a.none() = nb::none(), "timing"_a = true, "blocking"_a = false)
+            "context"_a.none() = nb::none(), "timing"_a = true, "blocking"_a = false, nb::kw_only(),
+            "shared"_a = false, "handle"_a.none() = nb::none(),
+            "`shared`: other processes may open it; without timing. `handle`: what share() of "
+            "such an\n"
+            "event gave.")
+        .def(
+            "share",
+            [](const EventHandle& e) {
+                std::string handle;
+                {
+                    nb::gil_scoped_release unlocked;
+                    handle = e.ptr->share();
+                }
+                return nb::bytes(handle.data(), handle.size());
+            },
+            "What another process opens the event by: 64 bytes.")
         .def_prop_ro("context", [](const EventHandle& e) { return e.ptr->context(); })
         .def_prop_ro("handle", [](const EventHandle& e) { return e.ptr->raw(); })
         .def(

@@ -55,7 +55,7 @@ DevicePtr Device::open_shared_memory(std::string_view) {
     refuse(*this, "memory of other processes");
 }
 void Device::close_shared_memory(DevicePtr) noexcept {}
-RawEvent Device::create_shared_event() { refuse(*this, "events for other processes"); }
+RawEvent Device::create_shared_event(bool) { refuse(*this, "events for other processes"); }
 std::string Device::share_event(RawEvent) { refuse(*this, "events for other processes"); }
 RawEvent Device::open_shared_event(std::string_view) { refuse(*this, "events of other processes"); }
 

@@ -241,7 +241,7 @@ class Device {
     virtual std::string share_memory(DevicePtr address);  // the start of an allocation
     virtual DevicePtr open_shared_memory(std::string_view handle);
     virtual void close_shared_memory(DevicePtr address) noexcept;
-    virtual RawEvent create_shared_event();  // without timing
+    virtual RawEvent create_shared_event(bool blocking);  // without timing
     virtual std::string share_event(RawEvent event);
     virtual RawEvent open_shared_event(std::string_view handle);
 
@@ -274,6 +274,9 @@ class Device {
     virtual int occupancy(RawFunction function, int block_threads, size_t shared_bytes) = 0;
 
     // --- the rest
+    // What an outside profiler collects in between; nothing where there is none.
+    virtual void start_profiler() {}
+    virtual void stop_profiler() {}
     // Findings since the last call, oldest first. Empty on devices without checks.
     virtual std::vector<CheckReport> take_check_reports();
     virtual bool checks_accesses() const { return false; }  // against what note_allocation() said

@@ -14,6 +14,25 @@ EventPtr Event::create(const ContextPtr& context, bool timing, bool blocking) {
     return event;
 }
 
+EventPtr Event::create_shared(const ContextPtr& context, bool blocking) {
+    context->require_usable("Event");
+    EventPtr event(new Event(context, 0, false));
+    event->raw_ = context->device().create_shared_event(blocking);
+    return event;
+}
+
+EventPtr Event::open(const ContextPtr& context, std::string_view handle) {
+    context->require_usable("Event.open");
+    EventPtr event(new Event(context, 0, false));
+    event->raw_ = context->device().open_shared_event(handle);
+    return event;
+}
+
+std::string Event::share() {
+    context_->require_usable("Event.share");
+    return context_->device().share_event(raw_);
+}
+
 Event::~Event() {
     if (raw_ != 0 && context_->usable()) context_->device().destroy_event(raw_);
 }

@@ -194,6 +194,22 @@ bool MemoryPool::owns(DevicePtr address) const {
     return address < last->address + last->nbytes;
 }
 
+MemoryPool::Place MemoryPool::place_of(DevicePtr address) const {
+    std::lock_guard lock(impl_->mutex);
+    const auto next = impl_->segments.upper_bound(address);
+    if (next == impl_->segments.begin()) return {};
+    const auto& [segment, first] = *std::prev(next);
+    for (const Chunk* chunk = first; chunk != nullptr; chunk = chunk->after) {
+        if (address >= chunk->address + chunk->nbytes) continue;
+        if (chunk->state != Chunk::State::Live)
+            throw_error(ErrorKind::InvalidArgument,
+                        "memory that is not allocated: got address {:#x}, which was freed",
+                        address);
+        return {segment, chunk->address, chunk->nbytes};
+    }
+    return {};
+}
+
 void MemoryPool::set_collector(std::function<void()> function) {
     std::lock_guard lock(collector().mutex);
     collector().function = std::move(function);

@@ -62,6 +62,13 @@ class MemoryPool : public std::enable_shared_from_this<MemoryPool> {
     void set_enabled(bool enabled);
     bool enabled() const;
     bool owns(DevicePtr address) const;  // inside memory that the pool holds
+    // Where an address lies: one allocation, in one piece of the device's memory. nbytes 0: not in
+    // the pool's memory. InvalidArgument where nothing is allocated.
+    struct Place {
+        DevicePtr segment = 0, block = 0;
+        size_t nbytes = 0;  // of the block, rounded
+    };
+    Place place_of(DevicePtr address) const;
 
     // Called by the pool when memory runs out, with no lock held: frees what garbage holds (the
     // cycle collector of Python). One for all pools.

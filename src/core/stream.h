@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 #include "core/capture.h"
 #include "core/context.h"
@@ -66,6 +68,11 @@ class Stream : public std::enable_shared_from_this<Stream> {
 class Event {
   public:
     static EventPtr create(const ContextPtr& context, bool timing = true, bool blocking = false);
+    // Without timing; other processes may open it by what share() gives. NotSupported on devices
+    // that have no such thing.
+    static EventPtr create_shared(const ContextPtr& context, bool blocking = false);
+    static EventPtr open(const ContextPtr& context, std::string_view handle);
+    std::string share();  // 64 bytes
     ~Event();
     const ContextPtr& context() const { return context_; }
     RawEvent raw() const { return raw_; }

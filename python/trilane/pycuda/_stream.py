@@ -56,10 +56,14 @@ class Event(_core.Event):
 
     def __init__(self, flags: int = 0) -> None:
         flags = int(flags)
-        if flags & 4:
-            raise NotImplementedError("pycuda.driver.Event: INTERPROCESS events are not there")
+        shared = bool(flags & 4)
+        if shared and not flags & 2:
+            raise LogicError(
+                "cuEventCreate failed: invalid argument - an INTERPROCESS event has no timing: add "
+                "event_flags.DISABLE_TIMING"
+            )
         try:
-            super().__init__(None, not flags & 2, bool(flags & 1))
+            super().__init__(None, not flags & 2, bool(flags & 1), shared=shared)
         except TrilaneError as error:
             raise translate("cuEventCreate", error) from None
 
@@ -98,24 +102,34 @@ class Event(_core.Event):
         return end.time_since(self)
 
     def ipc_handle(self) -> bytearray:
-        """Not there: events between processes."""
-        raise NotImplementedError("pycuda.driver.Event.ipc_handle is not there")
+        """What another process opens an event of flag ``INTERPROCESS`` by: 64 bytes."""
+        try:
+            return bytearray(self.share())
+        except TrilaneError as error:
+            raise translate("cuIpcGetEventHandle", error) from None
 
     @staticmethod
-    def from_ipc_handle(handle: bytes) -> Event:
-        """Not there: events between processes."""
-        raise NotImplementedError("pycuda.driver.Event.from_ipc_handle is not there")
+    def from_ipc_handle(handle: Any) -> Event:
+        """The event of another process that `ipc_handle` stands for."""
+        event = Event.__new__(Event)
+        try:
+            _core.Event.__init__(event, handle=bytes(handle))
+        except TrilaneError as error:
+            raise translate("cuIpcOpenEventHandle", error) from None
+        return event
 
 
 Stream.__module__ = Event.__module__ = "pycuda._driver"
 
 
 def start_profiler() -> None:
-    """Begin to collect; use ``trilane profile`` where it is there."""
+    """Let an outside profiler (``nsys profile -c cudaProfilerApi``) collect from now on."""
+    _core.start_profiler()
 
 
 def stop_profiler() -> None:
     """End what `start_profiler` began."""
+    _core.stop_profiler()
 
 
 def initialize_profiler(config_file: str, output_file: str, output_mode: int) -> None:

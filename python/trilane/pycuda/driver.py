@@ -75,6 +75,7 @@ from ._host import (
     pagelocked_zeros_like,
     register_host_memory,
 )
+from ._ipc import IPCMemoryHandle, mem_get_ipc_handle
 from ._linker import Linker
 from ._memory import (
     DeviceAllocation,
@@ -140,14 +141,12 @@ from ._texture import (
     py_memcpy_htoa,
 )
 
-# Names of PyCUDA that need texture references, or memory shared between processes.
+# Names of PyCUDA that need texture references.
 _MISSING = {
-    "IPCMemoryHandle": "memory shared between processes",
     "SurfaceReference": "surface references: CUDA 12 dropped them: use SurfaceObject",
     "TextureReference": "texture references: CUDA 12 dropped them: use TextureObject",
     "bind_array_to_texref": "texture references: CUDA 12 dropped them: use TextureObject",
     "matrix_to_texref": "texture references: CUDA 12 dropped them: use TextureObject",
-    "mem_get_ipc_handle": "memory shared between processes",
 }
 
 

@@ -112,7 +112,7 @@ int FakeMachine::calls_of(std::string_view entry) {
 bool FakeMachine::nothing_alive() {
     std::lock_guard lock(mutex);
     return memory.empty() && host_memory.empty() && live_streams == 0 && events.empty() &&
-           modules.empty() && graphs.empty() && notes.empty();
+           modules.empty() && graphs.empty() && notes.empty() && shared == 0;
 }
 
 class FakeDevice final : public Device {
@@ -211,6 +211,41 @@ class FakeDevice final : public Device {
                    bool wait) override {
         m->enter("copy_peer");
         copy(CopyKind::DeviceToDevice, dst, src, nbytes, stream, wait);
+    }
+    // This process plays the other ones too.
+    std::string share_memory(DevicePtr address) override {
+        m->enter("share_memory");
+        if (!m->memory.contains(address))
+            throw_error(ErrorKind::InvalidArgument, "share_memory: not the start of an allocation");
+        std::string handle(64, '\0');
+        std::memcpy(handle.data(), &address, sizeof address);
+        return handle;
+    }
+    DevicePtr open_shared_memory(std::string_view handle) override {
+        const Entry e(*m, "open_shared_memory");
+        DevicePtr address = 0;
+        std::memcpy(&address, handle.data(), sizeof address);
+        ++m->shared;
+        return address;
+    }
+    void close_shared_memory(DevicePtr) noexcept override {
+        const Counted c(*m, "close_shared_memory");
+        --m->shared;
+    }
+    RawEvent create_shared_event(bool blocking) override { return create_event(false, blocking); }
+    std::string share_event(RawEvent event) override {
+        m->enter("share_event");
+        std::string handle(64, '\0');
+        std::memcpy(handle.data(), &event, sizeof event);
+        return handle;
+    }
+    RawEvent open_shared_event(std::string_view handle) override {
+        const Entry e(*m, "open_shared_event");
+        RawEvent theirs = 0;
+        std::memcpy(&theirs, handle.data(), sizeof theirs);
+        const RawEvent raw = m->next_handle_++;
+        m->events[raw] = m->events.at(theirs);
+        return raw;
     }
     void copy_3d(const Copy3D& p, RawStream stream, bool wait) override {
         m->enter("copy_3d");

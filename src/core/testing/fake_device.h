@@ -77,6 +77,7 @@ struct FakeMachine {
     std::map<DevicePtr, Note> notes;
     std::map<std::string, int, std::less<>> calls;
     int live_streams = 0;
+    int shared = 0;  // memory of "other processes" that is open
 
     // The n-th call from now (1 is the next) of `entry`, or of any that may throw if it is "*",
     // fails once with `kind`.
@@ -85,7 +86,7 @@ struct FakeMachine {
     bool has_failed();              // whether what fail() ordered has happened
     void finish(RawStream stream);  // does all its held work
     int calls_of(std::string_view entry);
-    bool nothing_alive();  // no memory, host memory, stream, event, module, graph, note
+    bool nothing_alive();  // nor anything that is open
 
   private:
     friend class FakeDevice;

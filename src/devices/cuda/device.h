@@ -73,7 +73,9 @@ class CudaDevice : public core::Device {
     std::string share_memory(core::DevicePtr address) override;
     core::DevicePtr open_shared_memory(std::string_view handle) override;
     void close_shared_memory(core::DevicePtr address) noexcept override;
-    core::RawEvent create_shared_event() override;
+    void start_profiler() override;
+    void stop_profiler() override;
+    core::RawEvent create_shared_event(bool blocking) override;
     std::string share_event(core::RawEvent event) override;
     core::RawEvent open_shared_event(std::string_view handle) override;
 

@@ -154,13 +154,28 @@ TEST_F(FeaturesTest, MemoryAndEventsGoToOtherProcessesByHandles) {
     EXPECT_EQ(machine->shared, 1);
     device->close_shared_memory(opened);
     EXPECT_ERROR(device->open_shared_memory("short"), InvalidArgument, "got 5 bytes, expected 64");
-    const core::RawEvent event = device->create_shared_event();
+    const core::RawEvent event = device->create_shared_event(false);
     const core::RawEvent theirs = device->open_shared_event(device->share_event(event));
     device->record_event(event, stream);
     device->stream_wait_event(stream, theirs);
     device->destroy_event(theirs);
     device->destroy_event(event);
     device->free(a, 0);
+}
+
+TEST_F(FeaturesTest, MemoryOfTheDriversPoolHasNoHandles) {
+    const core::testing::ScopedVariable choice("TRILANE_CUDA_ALLOC", "async");
+    auto other = make_device();
+    const DevicePtr a = other->allocate(64, 0);
+    EXPECT_ERROR(other->share_memory(a), NotSupported, "TRILANE_CUDA_ALLOC=sync");
+    other->free(a, 0);
+}
+
+TEST_F(FeaturesTest, ProfilersAreStartedAndStopped) {
+    device->start_profiler();
+    EXPECT_EQ(machine->profiling, 1);
+    device->stop_profiler();
+    EXPECT_EQ(machine->profiling, 0);
 }
 
 int polls = 0;

@@ -1,4 +1,4 @@
-// Memory and events of other devices, and of other processes.
+// Memory and events of other devices, and of other processes; outside profilers.
 #include <cstring>
 
 #include "core/error.h"
@@ -82,6 +82,10 @@ void CudaDevice::copy_peer(DevicePtr dst, core::Device& dst_device, DevicePtr sr
 
 std::string CudaDevice::share_memory(DevicePtr address) {
     const Scope scope(*this, "share_memory");
+    if (async_allocation_)
+        throw_error(ErrorKind::NotSupported,
+                    "memory for other processes: the driver gives no handles of stream-ordered "
+                    "allocations: set TRILANE_CUDA_ALLOC=sync before the program starts");
     IpcHandle handle;
     check(driver_.cuIpcGetMemHandle(&handle, address), "cuIpcGetMemHandle");
     return text_of(handle);
@@ -101,10 +105,12 @@ void CudaDevice::close_shared_memory(DevicePtr address) noexcept {
         faults_.report(driver_.cuIpcCloseMemHandle(address), "cuIpcCloseMemHandle");
 }
 
-core::RawEvent CudaDevice::create_shared_event() {
+core::RawEvent CudaDevice::create_shared_event(bool blocking) {
     const Scope scope(*this, "create_shared_event");
     EventHandle event = nullptr;
-    check(driver_.cuEventCreate(&event, kEventDisableTiming | kEventInterprocess), "cuEventCreate");
+    const unsigned flags =
+        kEventDisableTiming | kEventInterprocess | (blocking ? kEventBlockingSync : 0u);
+    check(driver_.cuEventCreate(&event, flags), "cuEventCreate");
     return reinterpret_cast<core::RawEvent>(event);
 }
 
@@ -120,6 +126,16 @@ core::RawEvent CudaDevice::open_shared_event(std::string_view handle) {
     EventHandle event = nullptr;
     check(driver_.cuIpcOpenEventHandle(&event, handle_of(handle)), "cuIpcOpenEventHandle");
     return reinterpret_cast<core::RawEvent>(event);
+}
+
+void CudaDevice::start_profiler() {
+    const Scope scope(*this, "start_profiler");
+    check(driver_.cuProfilerStart(), "cuProfilerStart");
+}
+
+void CudaDevice::stop_profiler() {
+    const Scope scope(*this, "stop_profiler");
+    check(driver_.cuProfilerStop(), "cuProfilerStop");
 }
 
 }  // namespace trilane::cuda

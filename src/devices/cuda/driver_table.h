@@ -140,6 +140,8 @@ constexpr int kLeastDriver = 12000;  // CUDA 12.0, driver 525
     X(cuIpcCloseMemHandle, 4010, false, (DeviceAddress address))                                   \
     X(cuIpcGetEventHandle, 4010, false, (IpcHandle* handle, EventHandle event))                    \
     X(cuIpcOpenEventHandle, 4010, false, (EventHandle* event, IpcHandle handle))                   \
+    X(cuProfilerStart, 4000, false, ())                                                            \
+    X(cuProfilerStop, 4000, false, ())                                                             \
     X(cuFuncGetAttribute, 2020, false, (int* value, int attribute, FunctionHandle function))       \
     X(cuFuncSetAttribute, 9000, false, (FunctionHandle function, int attribute, int value))        \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050, false,                                    \

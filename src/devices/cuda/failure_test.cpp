@@ -146,7 +146,8 @@ void use_everything(core::Device& device) {
         return device.end_capture(stream);
     };
     held.graph(graph());
-    held.shared(device.open_shared_memory(device.share_memory(a)));
+    device.start_profiler();
+    device.stop_profiler();
     int ran = 0;
     device.host_function(stream, [&] { ++ran; });
     device.record_event(stop, stream);
@@ -162,6 +163,16 @@ void use_everything(core::Device& device) {
     device.memory_info();
     device.synchronize_stream(stream);
     device.synchronize();
+}
+
+void use_other_processes(core::Device& device) {
+    Held held(device);
+    const DevicePtr a = held.memory(device.allocate(1024, 0));
+    held.shared(device.open_shared_memory(device.share_memory(a)));
+    const core::RawEvent mine = held.event(device.create_shared_event(true));
+    const core::RawEvent theirs = held.event(device.open_shared_event(device.share_event(mine)));
+    device.record_event(mine, 0);
+    device.synchronize_event(theirs);
 }
 
 void copy_much(core::Device& device) {
@@ -212,6 +223,8 @@ class Failures : public FakeCuda {
 TEST_F(Failures, OfAnyCallLeaveTheDeviceUsableAndNothingBehind) {
     EXPECT_GT(sweep(use_everything), 100);
 }
+
+TEST_F(Failures, OfAnyCallForOtherProcesses) { EXPECT_GT(sweep(use_other_processes), 10); }
 
 TEST_F(Failures, OfAnyCallOfALargeCopy) { EXPECT_GT(sweep(copy_much), 20); }
 

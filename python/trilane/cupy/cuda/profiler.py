@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from trilane import _core
+
 
 def start() -> None:
-    """Tell an outside profiler to start; does nothing where there is none."""
+    """Let an outside profiler collect from now on; does nothing where there is none."""
+    _core.start_profiler()
 
 
 def stop() -> None:
-    """Tell an outside profiler to stop; does nothing where there is none."""
+    """End what `start` began."""
+    _core.stop_profiler()

@@ -45,6 +45,7 @@ errorPeerAccessNotEnabled = 705
 errorContextIsDestroyed = 709
 errorInvalidResourceHandle = 400
 
+cudaIpcMemLazyEnablePeerAccess = 1
 cudaMemAttachGlobal = 1
 cudaMemAttachHost = 2
 cudaInvalidDeviceId = -2
@@ -81,6 +82,7 @@ for _number, _name in ATTRIBUTE_NAMES.items():
 _allocations: dict[int, object] = {}
 _streams: dict[int, _core.Stream] = {}
 _events: dict[int, _core.Event] = {}
+_of_others: dict[int, list[_core.IpcMemory]] = {}  # an address is opened several times
 
 
 @contextlib.contextmanager
@@ -434,7 +436,13 @@ def eventCreate() -> int:
 
 def eventCreateWithFlags(flags: int) -> int:
     """Make an event with flags."""
-    event = _core.Event(None, not flags & eventDisableTiming, bool(flags & eventBlockingSync))
+    shared = bool(flags & eventInterprocess)
+    if shared and not flags & eventDisableTiming:
+        raise CUDARuntimeError(
+            "cudaErrorInvalidValue", "an interprocess event has no timing: add eventDisableTiming"
+        )
+    timing, blocking = not flags & eventDisableTiming, bool(flags & eventBlockingSync)
+    event = _core.Event(None, timing, blocking, shared=shared)
     _events[event.handle] = event
     return event.handle
 
@@ -468,12 +476,57 @@ def eventElapsedTime(start: int, end: int) -> float:
         raise CUDARuntimeError("cudaErrorInvalidResourceHandle", str(error)) from None
 
 
+@_runtime_call()
+def ipcGetMemHandle(ptr: int) -> bytes:
+    """What another process opens the allocation of an address by.
+
+    The driver's 64 bytes, or 72 where the allocation lies inside of a larger piece of memory.
+    """
+    return _core.export_memory(int(ptr))[0]
+
+
+@_runtime_call()
+def ipcOpenMemHandle(handle: bytes, flags: int = cudaIpcMemLazyEnablePeerAccess) -> int:
+    """Open memory of another process; the address where the allocation starts."""
+    memory = _core.IpcMemory(bytes(handle))
+    _of_others.setdefault(memory.address, []).append(memory)
+    return memory.address
+
+
+@_runtime_call()
+def ipcCloseMemHandle(ptr: int) -> None:
+    """Give back what `ipcOpenMemHandle` gave, after all work of the device."""
+    opened = _of_others.get(int(ptr))
+    if not opened:
+        raise CUDARuntimeError("cudaErrorInvalidValue", f"ipcCloseMemHandle: {ptr:#x} is not open")
+    memory = opened.pop()
+    if not opened:
+        del _of_others[int(ptr)]
+    memory.close()
+
+
+@_runtime_call()
+def ipcGetEventHandle(event: int) -> bytes:
+    """What another process opens an event by; it was made with ``eventInterprocess``."""
+    return _event(event).share()
+
+
+@_runtime_call()
+def ipcOpenEventHandle(handle: bytes) -> int:
+    """Open an event of another process; the handle. Give it back by `eventDestroy`."""
+    event = _core.Event(handle=bytes(handle))
+    _events[event.handle] = event
+    return event.handle
+
+
 def profilerStart() -> None:
-    """Tell an outside profiler to start."""
+    """Let an outside profiler collect from now on."""
+    _core.start_profiler()
 
 
 def profilerStop() -> None:
-    """Tell an outside profiler to stop."""
+    """End what `profilerStart` began."""
+    _core.stop_profiler()
 
 
 def _stream(handle: int) -> _core.Stream:
@@ -536,8 +589,8 @@ _MISSING = frozenset(
     """createSurfaceObject createTextureObject destroySurfaceObject destroyTextureObject
     deviceGetDefaultMemPool deviceGetLimit deviceGetMemPool deviceSetLimit
     deviceSetMemPool freeArray graphDebugDotPrint graphDestroy graphExecDestroy graphInstantiate
-    graphLaunch graphUpload ipcCloseMemHandle ipcGetEventHandle ipcGetMemHandle ipcOpenEventHandle
-    ipcOpenMemHandle malloc3DArray mallocArray mallocFromPoolAsync memPoolCreate memPoolDestroy
+    graphLaunch graphUpload
+    malloc3DArray mallocArray mallocFromPoolAsync memPoolCreate memPoolDestroy
     memPoolGetAttribute memPoolSetAttribute memPoolTrimTo memcpy2D memcpy2DAsync memcpy2DFromArray
     memcpy2DFromArrayAsync memcpy2DToArray memcpy2DToArrayAsync memcpy3D memcpy3DAsync
     pointerGetMemoryType streamBeginCapture streamEndCapture""".split()

@@ -243,15 +243,20 @@ class Event:
     disable_timing : bool
         No times; cheaper.
     interprocess : bool
-        Not supported.
+        Other processes may open it by `cupy.cuda.runtime.ipcGetEventHandle`; needs
+        `disable_timing`.
     """
 
     def __init__(
         self, block: bool = False, disable_timing: bool = False, interprocess: bool = False
     ) -> None:
-        if interprocess:
-            raise NotImplementedError("Event(interprocess=True)")
-        self._core_event = _core.Event(None, not disable_timing, bool(block))
+        if interprocess and not disable_timing:
+            raise CUDARuntimeError(
+                "cudaErrorInvalidValue", "an interprocess event has no timing: disable_timing=True"
+            )
+        self._core_event = _core.Event(
+            None, not disable_timing, bool(block), shared=bool(interprocess)
+        )
         self.ptr = self._core_event.handle
 
     @property

@@ -354,19 +354,25 @@ def defer_cleanup() -> Iterator[None]:
 
 
 def profile_start() -> None:
-    """Start of what a profiler should see."""
+    """Let an outside profiler collect from now on."""
+    with translated():
+        _core.start_profiler()
 
 
 def profile_stop() -> None:
-    """End of what a profiler should see."""
+    """End what `profile_start` began."""
+    with translated():
+        _core.stop_profiler()
 
 
 @contextlib.contextmanager
 def profiling() -> Iterator[None]:
     """What a profiler should see."""
     profile_start()
-    yield
-    profile_stop()
+    try:
+        yield
+    finally:
+        profile_stop()
 
 
 def set_memory_manager(mm_plugin: Any) -> None:

@@ -30,6 +30,7 @@ struct FakeDriver {
     size_t used = 0;  // bytes of device memory
     int launches = 0, cooperative_launches = 0, staged_copies = 0;
     int cluster_launches = 0, links_done = 0, libraries_linked = 0, peer_copies = 0;
+    int profiling = 0;      // started and not stopped
     int pool_accesses = 0;  // given to other devices
     int not_ready = 0;      // so many queries from now find work in flight
     // After a launch of the kernel `endless`: work that never ends is in flight. What would wait

@@ -1,4 +1,4 @@
-// The fake driver's links, graphs, peers, and handles for other processes.
+// The fake driver's links, graphs, peers, handles for other processes, and profilers.
 //
 // A graph is a list of functions: what a capturing stream was given, with its arguments copied.
 #include <algorithm>
@@ -169,7 +169,7 @@ Result fake_copy_peer(DeviceAddress dst, ContextHandle, DeviceAddress src, Conte
 
 Result fake_share(IpcHandle* handle, DeviceAddress address) {
     ENTER();
-    if (!memory.contains(address)) return r::kInvalidValue;
+    if (!memory.contains(address) || from_pools.contains(address)) return r::kInvalidValue;
     std::memset(handle, 0, sizeof *handle);
     std::memcpy(handle->bytes, &address, sizeof address);
     return r::kSuccess;
@@ -207,6 +207,19 @@ Result fake_open_event(EventHandle* event, IpcHandle handle) {
     return r::kSuccess;
 }
 
+// --- profilers
+
+Result fake_profiler_start() {
+    ENTER();
+    ++machine.profiling;
+    return r::kSuccess;
+}
+Result fake_profiler_stop() {
+    ENTER();
+    --machine.profiling;
+    return r::kSuccess;
+}
+
 }  // namespace
 
 std::vector<Row> graph_rows() {
@@ -233,6 +246,8 @@ std::vector<Row> graph_rows() {
         {"cuIpcCloseMemHandle", pointer(fake_close)},
         {"cuIpcGetEventHandle", pointer(fake_share_event)},
         {"cuIpcOpenEventHandle", pointer(fake_open_event)},
+        {"cuProfilerStart", pointer(fake_profiler_start)},
+        {"cuProfilerStop", pointer(fake_profiler_stop)},
     };
 }
 

@@ -62,7 +62,9 @@ Result fake_alloc_async(DeviceAddress* address, size_t nbytes, PoolHandle pool,
                         StreamHandle stream) {
     ENTER();
     if (!pools.contains(pool) || !known_stream(stream)) return r::kInvalidValue;
-    return allocate(address, nbytes);
+    const Result answer = allocate(address, nbytes);
+    if (answer == r::kSuccess) from_pools.insert(*address);
+    return answer;
 }
 Result fake_free_async(DeviceAddress address, StreamHandle) {
     ENTER_DESTROY();

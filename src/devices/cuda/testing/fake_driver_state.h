@@ -57,6 +57,7 @@ struct Module {
 inline FakeDriver machine;
 inline std::recursive_mutex mutex;
 inline std::map<DeviceAddress, size_t> memory;
+inline std::set<DeviceAddress> from_pools;  // of memory
 inline std::map<void*, size_t> host_memory, registered;
 inline std::set<Event*> events;
 inline std::set<Module*> modules;
@@ -129,6 +130,7 @@ inline Result release(DeviceAddress address) {
     const auto found = memory.find(address);
     if (found == memory.end()) return r::kInvalidValue;
     machine.used -= found->second;
+    from_pools.erase(address);
     --machine.blocks;
     std::free(reinterpret_cast<void*>(address));
     memory.erase(found);

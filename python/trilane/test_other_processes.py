@@ -1,0 +1,105 @@
+"""Memory and events of other processes, and marks for profilers, through the faces.
+
+The cpu device's memory is private to its process: there every call says so by name. On a GPU a
+second process opens what the first exports.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import trilane.cupy as cp
+import trilane.pycuda.driver as drv
+from trilane import _core
+from trilane.cupy.cuda import runtime
+from trilane.numba import cuda
+
+on_cpu = _core.current_context().properties.type == "cpu"
+private = pytest.mark.skipif(not on_cpu, reason="only the cpu device refuses")
+shared = pytest.mark.skipif(on_cpu, reason="the cpu device's memory is private to its process")
+
+READER = """
+import sys
+import numpy as np
+import trilane.cupy as cp
+import trilane.pycuda.driver as drv
+from trilane.cupy.cuda import runtime
+memory, event = (bytes.fromhex(text) for text in sys.argv[1:3])
+waited = runtime.ipcOpenEventHandle(event)
+runtime.eventSynchronize(waited)
+runtime.eventDestroy(waited)
+address = runtime.ipcOpenMemHandle(memory)
+host = np.empty(16, np.int32)
+runtime.memcpy(host.ctypes.data, address, host.nbytes, runtime.memcpyDeviceToHost)
+assert (host == np.arange(16)).all(), host
+runtime.ipcCloseMemHandle(address)
+drv.Device(0).retain_primary_context().push()
+opened = drv.IPCMemoryHandle(bytearray(memory))
+drv.memcpy_htod(int(opened) + 4, np.full(3, 7, np.int32))
+opened.close()
+"""
+
+
+@shared
+@pytest.mark.parametrize("inside", [False, True])
+def test_another_process_reads_and_writes(inside):
+    pool = cp.zeros(1 << 20, np.uint8)
+    del pool  # is cut below
+    small = cp.zeros(4, np.int32) if inside else None
+    a = cp.arange(16, dtype=np.int32)
+    event = cp.cuda.Event(disable_timing=True, interprocess=True)
+    event.record()
+    handles = [runtime.ipcGetMemHandle(a.data.ptr), event._core_event.share()]
+    assert len(handles[0]) in (64, 72) and len(handles[1]) == 64
+    subprocess.run(
+        [sys.executable, "-c", READER, *(h.hex() for h in handles)],
+        check=True, timeout=300, env=dict(os.environ),
+    )  # fmt: skip
+    np.testing.assert_array_equal(a.get(), [0, 7, 7, 7, *range(4, 16)])
+    assert small is None or not small.any()
+
+
+@private
+def test_the_cpu_device_refuses_by_name():
+    a = cp.arange(4)
+    with pytest.raises(NotImplementedError, match="memory for other processes"):
+        runtime.ipcGetMemHandle(a.data.ptr)
+    with pytest.raises(NotImplementedError, match="memory of other processes"):
+        runtime.ipcOpenMemHandle(b"x" * 64)
+    with pytest.raises(NotImplementedError, match="events for other processes"):
+        cp.cuda.Event(disable_timing=True, interprocess=True)
+    with pytest.raises(NotImplementedError, match="events of other processes"):
+        runtime.ipcOpenEventHandle(b"x" * 64)
+    with pytest.raises(NotImplementedError, match="memory for other processes"):
+        drv.mem_get_ipc_handle(drv.mem_alloc(16))
+    with pytest.raises(NotImplementedError, match="memory of other processes"):
+        drv.IPCMemoryHandle(bytearray(64))
+    with pytest.raises(NotImplementedError, match="events of other processes"):
+        drv.Event.from_ipc_handle(bytearray(64))
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(runtime.CUDARuntimeError, match="wrong size: got 5 bytes"):
+        runtime.ipcOpenMemHandle(b"short")
+    with pytest.raises(drv.LogicError, match="wrong size: got 5 bytes"):
+        drv.IPCMemoryHandle(b"short")
+    with pytest.raises(runtime.CUDARuntimeError, match="is not open"):
+        runtime.ipcCloseMemHandle(64)
+    with pytest.raises(drv.LogicError, match="DISABLE_TIMING"):
+        drv.Event(drv.event_flags.INTERPROCESS)
+    with pytest.raises(runtime.CUDARuntimeError, match="eventDisableTiming"):
+        runtime.eventCreateWithFlags(runtime.eventInterprocess)
+
+
+def test_profilers_are_started_and_stopped():
+    with cp.cuda.profile():
+        cp.arange(4).sum()
+    drv.start_profiler()
+    drv.stop_profiler()
+    with pytest.raises(ZeroDivisionError), cuda.profiling():
+        1 / 0  # noqa: B018
