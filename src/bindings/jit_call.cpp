@@ -7,6 +7,7 @@
 #include "bindings/callable.h"
 #include "bindings/jit_launch.h"
 #include "core/error.h"
+#include "core/peer.h"
 
 namespace trilane::bindings {
 namespace {
@@ -91,7 +92,10 @@ class PlainArguments {
         if (a.ndim() != type->ndim)  // its evaluation let the GIL go
             core::throw_error(core::ErrorKind::InvalidArgument,
                               "launch: an array changed its shape meanwhile");
-        held->record_use(stream);
+        if (held->context() == stream->context()) [[likely]]
+            held->record_use(stream);
+        else
+            core::use_on(*held, stream, "launch");
         std::memcpy(out, &address, sizeof address);
         out += sizeof address;
         const size_t width = type->narrow ? 4 : 8;
