@@ -7,6 +7,7 @@ second process opens what the first exports.
 from __future__ import annotations
 
 import os
+import pickle
 import subprocess
 import sys
 
@@ -83,6 +84,41 @@ def test_the_cpu_device_refuses_by_name():
         drv.Event.from_ipc_handle(bytearray(64))
 
 
+@private
+def test_numba_on_the_cpu_device_refuses_by_name():
+    with pytest.raises(NotImplementedError, match="memory for other processes"):
+        cuda.to_device(np.arange(4)).get_ipc_handle()
+    with (
+        pytest.raises(NotImplementedError, match="memory of other processes"),
+        cuda.open_ipc_array(bytes(64), 4, np.int32),
+    ):
+        pass
+
+
+NUMBA_READER = """
+import pickle, sys
+import numpy as np
+from trilane.numba import cuda
+handle = pickle.loads(bytes.fromhex(sys.argv[1]))
+with handle as a:
+    np.testing.assert_array_equal(a.copy_to_host(), np.arange(20).reshape(4, 5)[1:, ::2])
+    a[0, 0] = 99
+raw = handle._ipc_handle
+with cuda.open_ipc_array(raw.handle, 2, np.int64, offset=raw.offset) as b:
+    assert b.copy_to_host()[0] == 99
+"""
+
+
+@shared
+def test_numba_another_process_opens_a_view():
+    whole = cuda.to_device(np.arange(20).reshape(4, 5))
+    handle = whole[1:, ::2].get_ipc_handle()
+    cuda.synchronize()
+    text = pickle.dumps(handle).hex()
+    subprocess.run([sys.executable, "-c", NUMBA_READER, text], check=True, timeout=300)
+    assert whole.copy_to_host()[1, 0] == 99
+
+
 def test_what_is_wrong_is_said():
     with pytest.raises(runtime.CUDARuntimeError, match="wrong size: got 5 bytes"):
         runtime.ipcOpenMemHandle(b"short")
@@ -103,3 +139,32 @@ def test_profilers_are_started_and_stopped():
     drv.stop_profiler()
     with pytest.raises(ZeroDivisionError), cuda.profiling():
         1 / 0  # noqa: B018
+
+
+def test_numba_handles_open_views_and_close_once(monkeypatch):
+    """Over a stand-in for the mapping of another process."""
+    whole = cuda.to_device(np.arange(20).reshape(4, 5))
+    closed = []
+
+    class Mapped:
+        def __init__(self, handle, context):
+            assert handle == b"h" * 64
+            self.address = whole.ptr
+
+        def close(self):
+            closed.append(self)
+
+    monkeypatch.setattr(_core, "export_memory", lambda a: (b"h" * 64, a.ptr - whole.ptr))
+    monkeypatch.setattr(_core, "IpcMemory", Mapped)
+    handle = pickle.loads(pickle.dumps(whole[1:, ::2].get_ipc_handle()))
+    assert handle._ipc_handle.base is None and handle._ipc_handle.offset == 40
+    with handle as a:
+        np.testing.assert_array_equal(a.copy_to_host(), np.arange(20).reshape(4, 5)[1:, ::2])
+        a[0, 0] = 99
+        with pytest.raises(ValueError, match="already opened"):
+            handle.open()
+    assert len(closed) == 1 and whole.copy_to_host()[1, 0] == 99
+    with pytest.raises(ValueError, match="not opened"):
+        handle.close()
+    with cuda.open_ipc_array(tuple(b"h" * 64), (2, 2), np.int64, offset=8) as b:
+        np.testing.assert_array_equal(b.copy_to_host(), [[1, 2], [3, 4]])

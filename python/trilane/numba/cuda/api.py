@@ -225,11 +225,30 @@ def from_cuda_array_interface(
     return from_interface(desc, owner, sync)
 
 
+@contextlib.contextmanager
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
-) -> Any:
-    """Memory of another process."""
-    raise NotImplementedError("numba.cuda.open_ipc_array: IPC is not there yet")
+) -> Iterator[Any]:
+    """Memory of another process as a device array while the block runs.
+
+    Parameters
+    ----------
+    handle : bytes or sequence of int
+        Of the allocation, as `IpcHandle.handle` or another library gives it.
+    strides : tuple of int
+        C-contiguous by default.
+    offset : int
+        Of the array in the allocation, bytes.
+    """
+    from trilane.numba.cuda.cudadrv.ipc import IpcHandle
+
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    opened = IpcHandle(None, handle, size, offset=offset)
+    array = opened.open_array(current_context(), shape, dtype, strides)
+    try:
+        yield array
+    finally:
+        opened.close()
 
 
 # --- streams and events

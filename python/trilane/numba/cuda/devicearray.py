@@ -257,7 +257,21 @@ class DeviceNDArray(_array.ndarray):
         return self
 
     def get_ipc_handle(self) -> Any:
-        raise NotImplementedError("numba.cuda: IPC handles of device arrays are not there yet")
+        """What another process opens this array by: ``with handle as array``; it is pickled.
+
+        Raises
+        ------
+        NotImplementedError
+            On the cpu device, whose memory is the process's own.
+        """
+        from trilane.numba.cuda.cudadrv.ipc import IpcArrayHandle, IpcHandle
+
+        with translated():
+            handle, offset = _core.export_memory(self)
+        source = (self.buffer.context.index, self.buffer.context.properties.pci_bus_id)
+        memory = IpcHandle(self, handle, self.alloc_size, source, offset)
+        desc = {"shape": self.shape, "strides": self.strides, "dtype": self.dtype}
+        return IpcArrayHandle(memory, desc)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         from trilane.numba.cuda.api import to_device
