@@ -94,22 +94,6 @@ bool LanePlan::diverges(const BasicBlock* block) const {
            !shape(branch->getCondition()).is_unknown();
 }
 
-bool LanePlan::reached_together(const BasicBlock* block) const {
-    for (const BasicBlock* parting : order_) {
-        if (!diverges(parting)) continue;
-        const auto* node = post_dominators_.getNode(parting);
-        const BasicBlock* meets =
-            node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
-        SmallPtrSet<const BasicBlock*, 16> apart;
-        SmallVector<const BasicBlock*, 16> pending{parting};
-        while (!pending.empty())
-            for (const BasicBlock* next : successors(pending.pop_back_val()))
-                if (next != meets && apart.insert(next).second) pending.push_back(next);
-        if (apart.contains(block)) return false;
-    }
-    return true;
-}
-
 // Lanes can come to the block by different ways.
 bool LanePlan::is_divergent_join(const BasicBlock* block) const {
     if (loops_.isLoopHeader(block) || block->hasNPredecessorsOrMore(2) == false) return false;

@@ -29,6 +29,12 @@ struct LaneVector {
     std::vector<const llvm::Argument*> varying = {};  // these differ as they like
 };
 
+enum class Meeting {
+    No,
+    OfAll,
+    OfThoseThatStay,  // some may leave the function; all others come to each place together
+};
+
 class LanePlan {
   public:
     // `lane` is the argument that counts with the lane; others are uniform unless `vector` says so.
@@ -66,8 +72,8 @@ class LanePlan {
     // one again.
     bool comes_together(const llvm::CallBase& operation) const;
 
-    // Lanes that have parted never come here one without the others.
-    bool reached_together(const llvm::BasicBlock* block) const;
+    // Do lanes that have parted come to any of the places only after they have met again?
+    Meeting meeting_at(llvm::ArrayRef<const llvm::BasicBlock*> places) const;
 
   private:
     void order_blocks();
@@ -92,6 +98,8 @@ class LanePlan {
     bool others_are_done(const llvm::BasicBlock* block) const;
     bool reaches_operation(const llvm::BasicBlock* block) const;
     bool names_lanes_of(const llvm::Value* mask, const llvm::BasicBlock* block) const;
+    bool meet_before(llvm::ArrayRef<const llvm::BasicBlock*> places,
+                     const llvm::DenseSet<const llvm::BasicBlock*>& staying) const;
     void plan_deferral();
     size_t pending_from(const llvm::BasicBlock* source, const llvm::BasicBlock* target) const;
 

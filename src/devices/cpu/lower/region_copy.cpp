@@ -18,13 +18,14 @@ class RegionCopy {
     explicit RegionCopy(RegionThread& thread)
         : thread_(thread), data_(thread.function->getParent()->getDataLayout()) {}
 
-    Region run(unsigned number) {
+    Region run(unsigned number, bool some_left) {
         region_.function = CloneFunction(thread_.function, map_);
         region_.function->setName(thread_.symbol + ".region");
         if (number > 0) begin_behind(thread_.barriers[number - 1]);
+        if (thread_.some_leave && number == 0) set_stays(copy(thread_.common)->getTerminator(), 1);
+        if (some_left) leave_out_the_returned();
         for (unsigned j = 0; j < thread_.barriers.size(); ++j) end_at(j);
         removeUnreachableBlocks(*region_.function);
-        note_returns();
         if (kernel_needs_thread(*region_.function)) tell_thread();
         for (unsigned j = 0; j < thread_.barriers.size(); ++j) {
             // Blocks that are gone are null in the map.
@@ -33,6 +34,7 @@ class RegionCopy {
             if (block != nullptr && block->getParent() == region_.function)
                 region_.exits.push_back(j);
         }
+        note_returns();
         return std::move(region_);
     }
 
@@ -85,6 +87,26 @@ class RegionCopy {
         jump->setSuccessor(0, copy(start.after));
     }
 
+    void set_stays(Instruction* place, uint8_t value) {
+        IRBuilder<> builder(place);
+        of_carried(*builder.CreateAlignedStore(
+            builder.getInt8(value), address(builder, thread_.stays, RegionThread::kWritten),
+            Align(1)));
+    }
+
+    void leave_out_the_returned() {
+        BasicBlock* common = copy(thread_.common);
+        auto* jump = cast<BranchInst>(common->getTerminator());
+        auto* out = BasicBlock::Create(common->getContext(), "out", region_.function);
+        silent_.insert(ReturnInst::Create(common->getContext(), out));
+        IRBuilder<> builder(jump);
+        Value* stays = builder.CreateAlignedLoad(
+            builder.getInt8Ty(), address(builder, thread_.stays, RegionThread::kRead), Align(1));
+        builder.CreateCondBr(builder.CreateICmpNE(stays, builder.getInt8(0)), jump->getSuccessor(0),
+                             out);
+        jump->eraseFromParent();
+    }
+
     void end_at(unsigned number) {
         const Barrier& barrier = thread_.barriers[number];
         auto* call = copy(barrier.call);
@@ -102,13 +124,15 @@ class RegionCopy {
         }
         if (barrier.predicate != nullptr) {
             Value* given = call->getArgOperand(0);
-            Value* yes = builder.CreateICmpNE(given, Constant::getNullValue(given->getType()));
+            Value* yes = builder.CreateICmp(
+                barrier.kind == Suspend::BarrierAnd ? ICmpInst::ICMP_EQ : ICmpInst::ICMP_NE, given,
+                Constant::getNullValue(given->getType()));
             builder.CreateAtomicRMW(
                 AtomicRMWInst::Add, region_.function->getArg(RegionThread::kCount),
                 builder.CreateZExt(yes, builder.getInt32Ty()), Align(4), AtomicOrdering::Monotonic);
         }
         note_exit(builder, 1u << number);
-        at_barrier_.insert(builder.CreateRetVoid());
+        silent_.insert(builder.CreateRetVoid());
         for (BasicBlock* next : successors(block)) next->removePredecessor(block);
         while (&block->back() != call) block->back().eraseFromParent();
         call->replaceAllUsesWith(PoisonValue::get(call->getType()));
@@ -118,9 +142,10 @@ class RegionCopy {
     void note_returns() {
         for (BasicBlock& block : *region_.function) {
             auto* leave = dyn_cast<ReturnInst>(block.getTerminator());
-            if (leave == nullptr || at_barrier_.contains(leave)) continue;
+            if (leave == nullptr || silent_.contains(leave)) continue;
             IRBuilder<> builder(leave);
             note_exit(builder, kExitEnd);
+            if (thread_.some_leave && !region_.exits.empty()) set_stays(leave, 0);
             region_.ends = true;
         }
     }
@@ -146,11 +171,13 @@ class RegionCopy {
     const DataLayout& data_;
     ValueToValueMapTy map_;
     Region region_;
-    SmallPtrSet<Instruction*, 8> at_barrier_;
+    SmallPtrSet<Instruction*, 8> silent_;  // returns after which a thread goes on
 };
 
 }  // namespace
 
-Region make_region(RegionThread& thread, unsigned number) { return RegionCopy(thread).run(number); }
+Region make_region(RegionThread& thread, unsigned number, bool some_left) {
+    return RegionCopy(thread).run(number, some_left);
+}
 
 }  // namespace trilane::cpu

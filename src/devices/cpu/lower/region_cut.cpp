@@ -31,6 +31,10 @@ class RegionCut {
     bool run() {
         if (!find_barriers()) return false;
         collect_common();
+        if (thread_.some_leave) {
+            thread_.stays.type = Type::getInt8Ty(context_);
+            thread_.stays.place = thread_.per_thread++;
+        }
         place_arrays();
         mark_other_accesses();
         find_carried();
@@ -69,8 +73,11 @@ class RegionCut {
         LaneVector threads;
         threads.varying = {thread_.function->getArg(2), thread_.function->getArg(3)};
         LanePlan plan(*thread_.function, *thread_.function->getArg(1), threads);
-        for (Barrier& barrier : thread_.barriers)
-            if (!plan.reached_together(barrier.call->getParent())) return false;
+        SmallVector<const BasicBlock*, 16> places;
+        for (Barrier& barrier : thread_.barriers) places.push_back(barrier.call->getParent());
+        const Meeting meeting = plan.meeting_at(places);
+        if (meeting == Meeting::No) return false;
+        thread_.some_leave = meeting == Meeting::OfThoseThatStay;
         for (Instruction& instruction : instructions(*thread_.function))
             if (plan.shape(&instruction).is_uniform()) thread_.uniform.insert(&instruction);
         for (Barrier& barrier : thread_.barriers) cut(barrier);

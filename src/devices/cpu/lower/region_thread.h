@@ -60,19 +60,23 @@ struct RegionThread {
     std::vector<Barrier> barriers;
     std::vector<Carried> carried;
     llvm::SmallPtrSet<llvm::Value*, 32> uniform;
+    // Threads may return while others go on to a barrier: an array says which have not yet.
+    bool some_leave = false;
+    Carried stays;
     uint64_t cells = 8, per_thread = 0;  // bytes
 };
 
 // In each set of cells: the ways by which threads left the region, one bit for each barrier.
 inline constexpr uint64_t kExitsCell = 0;
-inline constexpr uint32_t kExitEnd = 1u << 31;  // they returned
+inline constexpr uint32_t kExitEnd = 1u << 31;  // some returned
 
 RegionThread make_region_thread(llvm::Function& kernel, const SharedLayout& layout,
                                 const std::string& symbol, Optimizer& optimizer);
 BlockValues region_block_values(llvm::IRBuilder<>& builder, llvm::Function& function,
                                 bool has_warps);
 
-// False if there are barriers that not all threads reach together, or loops that wait.
+// False if there are barriers that not all threads reach together (but for those that have
+// returned), or loops that wait.
 bool cut_at_barriers(RegionThread& thread, Optimizer& optimizer);
 
 struct Region {
@@ -81,7 +85,8 @@ struct Region {
     bool ends = false;                     // a thread may return in it
 };
 // Region 0 begins at the start, region i + 1 behind barrier i.
-Region make_region(RegionThread& thread, unsigned number);
+// `some_left`: threads that have returned do nothing; otherwise there are none.
+Region make_region(RegionThread& thread, unsigned number, bool some_left = false);
 
 // Loops over the threads of a block, in lanes where that is possible.
 class RegionLoops {
@@ -91,16 +96,18 @@ class RegionLoops {
         : thread_(thread), optimizer_(optimizer), cells_(cells) {}
 
     // Calls `region` for every thread; the builder goes on behind the loops. False if the region
-    // runs one thread at a time.
+    // runs one thread at a time. `small`: one text for whole vectors and the rest of a row.
     bool add(llvm::IRBuilder<>& builder, const BlockValues& values, llvm::Function& region,
-             unsigned lanes);
+             unsigned lanes, bool small = false);
     // All calls of regions that were made: to be inlined.
     const std::vector<llvm::CallInst*>& calls() const { return calls_; }
     // Functions that nobody needs once the calls are inlined.
     const std::vector<llvm::Function*>& functions() const { return functions_; }
 
   private:
-    void add_vectors(llvm::IRBuilder<>& builder, const BlockValues& values, llvm::Function& full,
+    llvm::Function* in_lanes(llvm::Function& region, unsigned lanes, bool full);
+    void add_threads(llvm::IRBuilder<>& builder, const BlockValues& values, llvm::Function& region);
+    void add_vectors(llvm::IRBuilder<>& builder, const BlockValues& values, llvm::Function* full,
                      llvm::Function* part, unsigned lanes);
 
     const RegionThread& thread_;

@@ -10,6 +10,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include <optional>
+
 #include "core/error.h"
 #include "devices/cpu/lower/kernel_body.h"
 #include "devices/cpu/lower/region_thread.h"
@@ -80,6 +82,24 @@ class RegionBlock {
             set->setAlignment(Align(16));
             builder.CreateMemSet(set, builder.getInt8(0), size, Align(16));
         }
+        some_left_ = builder.CreateAlloca(builder.getInt32Ty(), nullptr, "some_left");
+        builder.CreateStore(builder.getInt32(0), some_left_);
+    }
+
+    // Nothing if the region has warp operations and does not go in lanes.
+    std::optional<Region> add_region(IRBuilder<>& builder, const BlockValues& values,
+                                     RegionLoops& loops, unsigned number, bool some_left,
+                                     bool& in_lanes) {
+        Region region = make_region(thread_, number, some_left);
+        functions_.push_back(region.function);
+        optimizer_.simplify(*region.function);
+        optimizer_.optimize(*region.function);
+        const bool waits = has_warp_operation(*region.function);
+        const bool fits =
+            loops.add(builder, values, *region.function, waits ? kWarp : lanes_, some_left);
+        in_lanes &= fits;
+        if (waits && !fits) return std::nullopt;
+        return region;
     }
 
     // False if a region with warp operations does not go in lanes.
@@ -87,18 +107,28 @@ class RegionBlock {
                      LoweredKernel& lowered) {
         bool in_lanes = true;
         for (unsigned i = 0; i <= thread_.barriers.size(); ++i) {
-            Region region = make_region(thread_, i);
-            functions_.push_back(region.function);
-            optimizer_.simplify(*region.function);
-            optimizer_.optimize(*region.function);
             builder.SetInsertPoint(starts_[i]);
             builder.CreateAlignedStore(builder.getInt32(0), field(builder, cells_[1], kExitsCell),
                                        Align(4));
-            const bool waits = has_warp_operation(*region.function);
-            const bool fits = loops.add(builder, values, *region.function, waits ? kWarp : lanes_);
-            if (waits && !fits) return false;
-            in_lanes &= fits;
-            dispatch(builder, values, region);
+            BasicBlock* end = nullptr;
+            if (thread_.some_leave && i > 0) {
+                end = BasicBlock::Create(context_, "all", function_);
+                auto* all = BasicBlock::Create(context_, "all", function_, end);
+                auto* some = BasicBlock::Create(context_, "some", function_, end);
+                Value* left = builder.CreateLoad(builder.getInt32Ty(), some_left_);
+                builder.CreateCondBr(builder.CreateICmpEQ(left, builder.getInt32(0)), all, some);
+                builder.SetInsertPoint(some);
+                if (!add_region(builder, values, loops, i, true, in_lanes)) return false;
+                builder.CreateBr(end);
+                builder.SetInsertPoint(all);
+            }
+            auto region = add_region(builder, values, loops, i, false, in_lanes);
+            if (!region) return false;
+            if (end != nullptr) {
+                builder.CreateBr(end);
+                builder.SetInsertPoint(end);
+            }
+            dispatch(builder, *region);
         }
         lowered.lanes = !in_lanes ? 1 : thread_.has_warps ? kWarp : lanes_;
         return true;
@@ -109,7 +139,7 @@ class RegionBlock {
     }
 
     // From the end of a region to the beginning of the next.
-    void dispatch(IRBuilder<>& builder, const BlockValues& values, const Region& region) {
+    void dispatch(IRBuilder<>& builder, const Region& region) {
         BasicBlock* from = builder.GetInsertBlock();
         std::vector<BasicBlock*> ways;
         for (unsigned j : region.exits) {
@@ -126,7 +156,7 @@ class RegionBlock {
                                               align),
                     field(builder, cells_[0], carried.place), align);
             }
-            if (barrier.predicate != nullptr) finish_count(builder, values, barrier);
+            if (barrier.predicate != nullptr) finish_count(builder, barrier);
             builder.CreateBr(starts_[j + 1]);
             ways.push_back(way);
         }
@@ -142,6 +172,15 @@ class RegionBlock {
         auto* parted = BasicBlock::Create(context_, "parted", function_);
         Value* exit = builder.CreateAlignedLoad(builder.getInt32Ty(),
                                                 field(builder, cells_[1], kExitsCell), Align(4));
+        if (thread_.some_leave && region.ends) {
+            // Who has returned is not waited for.
+            Value* left = builder.CreateLoad(builder.getInt32Ty(), some_left_);
+            builder.CreateStore(builder.CreateOr(left, builder.CreateAnd(exit, kExitEnd)),
+                                some_left_);
+            Value* others = builder.CreateAnd(exit, ~kExitEnd);
+            exit = builder.CreateSelect(builder.CreateICmpEQ(others, builder.getInt32(0)), exit,
+                                        others);
+        }
         SwitchInst* choice = builder.CreateSwitch(exit, parted, unsigned(ways.size()) + 1);
         for (size_t i = 0; i < ways.size(); ++i)
             choice->addCase(builder.getInt32(1u << region.exits[i]), ways[i]);
@@ -152,15 +191,15 @@ class RegionBlock {
         builder.CreateBr(done_);
     }
 
-    void finish_count(IRBuilder<>& builder, const BlockValues& values, const Barrier& barrier) {
+    void finish_count(IRBuilder<>& builder, const Barrier& barrier) {
         Value* place = field(builder, cells_[2], 0);
         Value* count = builder.CreateAlignedLoad(builder.getInt32Ty(), place, Align(4));
         builder.CreateAlignedStore(builder.getInt32(0), place, Align(4));
         Value* result = count;
         if (barrier.kind == Suspend::BarrierAnd) {
-            Value* threads = builder.CreateMul(
-                builder.CreateMul(values.block_dim[0], values.block_dim[1]), values.block_dim[2]);
-            result = builder.CreateZExt(builder.CreateICmpEQ(count, threads), builder.getInt32Ty());
+            // What was counted are the threads that said no.
+            result = builder.CreateZExt(builder.CreateICmpEQ(count, builder.getInt32(0)),
+                                        builder.getInt32Ty());
         } else if (barrier.kind == Suspend::BarrierOr) {
             result = builder.CreateZExt(builder.CreateICmpNE(count, builder.getInt32(0)),
                                         builder.getInt32Ty());
@@ -176,7 +215,8 @@ class RegionBlock {
     LLVMContext& context_;
     const DataLayout& data_;
     Function* function_ = nullptr;
-    AllocaInst* cells_[3] = {};  // read, written, count of a barrier's predicate
+    AllocaInst* cells_[3] = {};        // read, written, count of a barrier's predicate
+    AllocaInst* some_left_ = nullptr;  // not 0: threads have returned
     std::vector<BasicBlock*> starts_;
     BasicBlock* done_ = nullptr;
     std::vector<Function*> functions_;

@@ -277,18 +277,130 @@ TEST(Regions, AtomicsWithResults) {
 )"));
 }
 
-TEST(Regions, OtherShapesTakeTurns) {
-    expect_coroutines(kernel(R"(
+// Whoever has returned is not waited for.
+TEST(Regions, ThreadsThatReturnBeforeABarrier) {
+    expect_regions(kernel(R"(
     out[t] = 3;
-    if (t >= size - 2) return;
     s[t] = t;
+    if (t >= size - 2) return;
+    s[t] = mix(t, 5);
     __syncthreads();
-    out[t] = s[size - 3 - t];
+    int a = s[size - 3 - t];
+    __syncthreads();
+    s[t] = a + t;
+    __syncthreads();
+    out[t] = s[(t + 1) % size] + a;
 )"));
+}
+
+TEST(Regions, BodyBelowAGuard) {
+    expect_regions(kernel(R"(
+    out[t] = t;
+    if (mix(t, block) & 3) {
+        int sum = 0;
+        s[t] = t;
+        for (int i = 0; i < block + 2; ++i) {
+            s[t] += i;
+            __syncthreads();
+            sum += s[t] + i;
+            __syncthreads();
+        }
+        out[t] = sum;
+    }
+)"));
+}
+
+TEST(Regions, ThreadsThatReturnInALoop) {
+    expect_regions(kernel(R"(
+    int v = mix(t, block), sum = 0;
+    s[t] = 0;
+    out[t] = 1;
+    for (int i = 0; i < 6; ++i) {
+        if (((v >> i) & 7) == 3) { out[t] = sum * 2; return; }
+        s[t] += i + v;
+        __syncthreads();
+        sum += s[t] ^ i;
+        __syncthreads();
+        if (i == 3 && t % 5 == 1) return;
+    }
+    out[t] = sum;
+)"));
+}
+
+// Whoever is through with a loop comes to no barrier any more.
+TEST(Regions, LastBarriersInALoopOfUnevenRounds) {
+    expect_regions(kernel(R"(
+    int sum = t;
+    for (int i = 0; i <= (t & 3); ++i) {
+        s[t] = sum;
+        sum += __syncthreads_count(t & 2) + s[t];
+    }
+    out[t] = sum;
+)"));
+}
+
+TEST(Regions, AllThreadsReturnSomewhere) {
+    expect_regions(kernel(R"(
+    out[t] = t;
+    if (t < size / 2) return;
+    __syncthreads();
+    out[t] = t + 1;
+    if (t >= size / 2) { out[t] += block; return; }
+    __syncthreads();
+    out[t] = 7;
+)"));
+}
+
+TEST(Regions, BarriersCountThoseThatStay) {
+    expect_regions(kernel(R"(
+    out[t] = 2;
+    if (t % 3 == 1) return;
+    int a = __syncthreads_count(t & 1);
+    int b = __syncthreads_or(t == 4);
+    int c = __syncthreads_and(t % 3 != 1);
+    if (t > 20) { out[t] = a; return; }
+    int d = __syncthreads_and(t <= 20), e = __syncthreads_count(1), f = __syncthreads_and(t != 5);
+    out[t] = a * 1000 + (b != 0) + 2 * (c != 0) + 4 * (d != 0) + e * 16 + 8 * (f != 0);
+)"));
+}
+
+// The threads that part come apart once more before they leave; what they return by is uniform.
+TEST(Regions, ThreadsThatReturnBelowTwoConditions) {
+    expect_regions(kernel(R"(
+    out[t] = t;
+    int a = t * 3;
+    if (t % 4 < 2) {
+        if (block > 1) return;
+        a = t % 3 == 0 ? block : t;
+    }
+    s[t] = a;
+    __syncthreads();
+    out[t] = a * 8 + (s[t] & 7);
+)"));
+}
+
+// Arrays of a thread and a part of a block that a guard of two sides leaves.
+TEST(Regions, ReturnsWithPrivateArraysAndTwoGuards) {
+    expect_regions(kernel(R"(
+    int own[6];
+    for (int i = 0; i < 6; ++i) own[(i + t) % 6] = i * t;
+    out[t] = -5;
+    if ((int)threadIdx.x >= 13 - block || threadIdx.y > 6u) return;
+    s[t] = own[t % 6];
+    __syncthreads();
+    own[t % 5] += s[t];
+    __syncthreads();
+    out[t] = own[(t + 1) % 6] + own[t % 5] * 3;
+)"));
+}
+
+TEST(Regions, OtherShapesTakeTurns) {
     expect_coroutines(kernel(R"(
     s[t] = t;
     for (int i = 0; i <= (t & 1); ++i) __syncthreads();
-    out[t] = s[size - 1 - t] * 0 + t;
+    s[t] += 1;
+    __syncthreads();
+    out[t] = s[size - 1 - t];
 )"));
     expect_coroutines(kernel(R"(
     s[t] = t;

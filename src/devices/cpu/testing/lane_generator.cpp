@@ -216,8 +216,9 @@ class Generator {
         string test = cut_ ? "x < width && y < height" : "i < n";
         int kind = cut_ ? random_.below(2) : random_.below(4);
         int count = random_.below(6) + 3;
-        // Behind a guard of some threads barriers are not reached together.
-        if (has_.shared && !has_.warp && !cut_ && random_.chance(80)) kind = 2;
+        // Below a guard there are no barriers.
+        if (has_.shared && !has_.warp && kind == 0 && random_.chance(80))
+            kind = cut_ ? 1 : random_.below(2) + 1;
         if (kind == 1) {  // return
             body().push_back(line(format("if (!({})) return;\n", test), true));
             if (has_.warp) body().push_back(line("m = __ballot_sync(m, 1);\n", true));

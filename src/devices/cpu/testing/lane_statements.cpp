@@ -42,7 +42,9 @@ Piece Statements::plain(const Place& place) {
     if (kind < 50 && has_.vectors) return vector_access(place);
     if (kind < 68) return own_access(place);
     if (kind < 74 && (place.in_loop || place.uniform_loop)) return leave(place);
-    if (kind < 76 && has_.returns && place.present == Present::Some && !in_strided_) {
+    const bool may_return = place.present == Present::Some ||
+                            (place.present == Present::Block && has_.shared && !has_.warp);
+    if (kind < 76 && has_.returns && may_return && !in_strided_) {
         ++returns_;
         return {format("if ({}) return;\n", make_.condition(1, place.scope)), {}, ""};
     }
