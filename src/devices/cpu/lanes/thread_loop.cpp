@@ -126,7 +126,9 @@ Function* extract_body(Function& function, CountedBody& parts, CallInst*& call) 
     parts.index->setIncomingValueForBlock(end, next);
     parts.latch = end;
     DominatorTree dominators(function);
-    CodeExtractor extractor(parts.blocks, &dominators);
+    CodeExtractor extractor(parts.blocks, &dominators, /*AggregateArgs=*/false, /*BFI=*/nullptr,
+                            /*BPI=*/nullptr, /*AC=*/nullptr, /*AllowVarArgs=*/false,
+                            /*AllowAlloca=*/true);
     if (!extractor.isEligible()) return nullptr;
     CodeExtractorAnalysisCache cache(function);
     SetVector<Value*> inputs, outputs, sinks;

@@ -32,6 +32,9 @@ using namespace llvm;
 
 namespace {
 
+// Private arrays of all lanes of a vector; a block function has two copies of them.
+constexpr size_t kMostPrivateBytes = 256 << 10;
+
 thread_local LowerTimes times;
 std::mutex last_times_mutex;
 LowerTimes last_times;
@@ -155,7 +158,7 @@ class Lowering {
             }
             clamp_thread_loop(*function, optimizer_);
         }
-        if (unsigned lanes = chosen_lanes();
+        if (unsigned lanes = lanes_of(lowered);
             lanes > 1 && vectorize_thread_loop(*function, optimizer_, lanes)) {
             lowered.lanes = lanes;
             optimizer_.simplify(*function);
@@ -171,9 +174,7 @@ class Lowering {
 
     bool shape_as_regions(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
         unsigned lanes = chosen_lanes();
-        if (lanes <= 1 || front_.options.optimize == 0) return false;
-        // The checks know a thread's own arrays by its stack, not in the block's memory.
-        if (front_.options.check && lowered.local_bytes > 0) return false;
+        if (lanes <= 1 || front_.options.optimize == 0 || has_checked_arrays(lowered)) return false;
         Stopwatch watch(times.shape_ns);
         Function* function =
             build_region_shape(kernel, layout, lowered.entry_symbol, optimizer_, lanes, lowered);
@@ -188,7 +189,9 @@ class Lowering {
     // if lanes may come to a warp operation apart from others that it waits for.
     bool shape_as_warps(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered) {
         constexpr unsigned kWarp = 32;
-        if (chosen_lanes() <= 1 || front_.options.optimize == 0) return false;
+        if (chosen_lanes() <= 1 || front_.options.optimize == 0 || has_checked_arrays(lowered) ||
+            lowered.local_bytes * kWarp > kMostPrivateBytes)
+            return false;
         Function* function = nullptr;
         {
             Stopwatch watch(times.shape_ns);
@@ -209,6 +212,18 @@ class Lowering {
         optimizer_.optimize(*function);
         optimizer_.tidy(*function);
         return true;
+    }
+
+    // The checks know a thread's own arrays by its stack, where no other thread has any.
+    bool has_checked_arrays(const LoweredKernel& lowered) const {
+        return front_.options.check && lowered.local_bytes > 0;
+    }
+
+    // As many as have room for their private arrays on the stack.
+    unsigned lanes_of(const LoweredKernel& lowered) const {
+        unsigned lanes = has_checked_arrays(lowered) ? 1 : chosen_lanes();
+        while (lanes > 1 && lowered.local_bytes * lanes > kMostPrivateBytes) lanes /= 2;
+        return lanes;
     }
 
     unsigned chosen_lanes() const { return lanes_ > 0 ? unsigned(lanes_) : preferred_lanes(); }

@@ -288,6 +288,69 @@ extern "C" __global__ void f(const int* a, int* out) {
     }
 }
 
+// Each lane has arrays of its own: read and written by indices that differ, through pointers, by
+// functions, with threads that return early.
+constexpr const char* kPrivateArrays = R"(
+__device__ __noinline__ int pick(const int* p, int k) { return p[k & 7]; }
+__device__ __noinline__ void swap(short* p, int i, int j) { short x = p[i]; p[i] = p[j]; p[j] = x; }
+struct Node { int left; short right; char tag; };
+extern "C" __global__ void f(const int* a, int* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x + threadIdx.y * 131;
+    int own[8], sum = 0;
+    short order[11];
+    Node nodes[3];
+    for (int k = 0; k < 8; ++k) own[k] = a[(i + k * 7) % n];
+    for (int k = 0; k < 11; ++k) order[k] = (short)(k * i);
+    for (int k = 0; k < 3; ++k) nodes[k] = {i + k, (short)(i * k), (char)k};
+    if (i % 7 == 3) { out[i] = -1; return; }
+    for (int k = 0; k < (i & 15); ++k) {
+        int at = own[(k + i) & 7] & 7;
+        own[at] ^= k * i;
+        swap(order, k % 11, at);
+        Node* node = nodes + at % 3;
+        node->left += at;
+        node->right = (short)(node->right - k);
+        if (own[at] > 500) break;
+        sum += pick(own, at + k) + order[(k * 5) % 11];
+    }
+    for (int k = 0; k < 3; ++k) sum = sum * 3 + nodes[k].left - nodes[k].right + nodes[k].tag;
+    out[i] = sum;
+})";
+
+TEST(LanesOfText, PrivateArrays) {
+    constexpr int kMost = 4096;
+    std::vector<int> a(997);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = int(i * i * 31 % 1009) - 300;
+    auto one = compile(kPrivateArrays, {1, ""});
+    core::Program text;
+    text.source = kPrivateArrays;
+    EXPECT_EQ(lower(run_front_end(text, false), 8).kernels.at(0).lanes, 8u);
+    for (int lanes : {4, 8, 16, 32}) {
+        auto program = compile(kPrivateArrays, {lanes, ""});
+        for (core::Dim3 block : {core::Dim3{1}, {7}, {33}, {64}, {13, 3}, {250}}) {
+            std::vector<int> expected(kMost), out(kMost);
+            one->launch("f", {3}, block, a.data(), expected.data(), int(a.size()));
+            program->launch("f", {3}, block, a.data(), out.data(), int(a.size()));
+            EXPECT_EQ(out, expected) << lanes << " lanes, block " << block.x << " x " << block.y;
+        }
+    }
+}
+
+// Arrays that would fill the stack if each of many lanes had one.
+TEST(LanesOfText, LargePrivateArrays) {
+    constexpr const char* kText = R"(
+extern "C" __global__ void f(int* out) {
+    int big[30000];
+    for (int k = 0; k < 30000; ++k) big[k] = k * threadIdx.x;
+    out[threadIdx.x] = big[(out[threadIdx.x] + 29999) % 30000] + big[threadIdx.x];
+})";
+    for (int lanes : {1, 8, 32}) {
+        std::vector<int> out(40);
+        compile(kText, {lanes, ""})->launch("f", {1}, {40}, out.data());
+        for (int t = 0; t < 40; ++t) EXPECT_EQ(out[size_t(t)], 29999 * t + t * t) << lanes;
+    }
+}
+
 TEST(LaneGenerator, SameTextForTheSameSeed) {
     std::string one = text_of(testing::generate_kernel(7), "k");
     EXPECT_EQ(one, text_of(testing::generate_kernel(7), "k"));
