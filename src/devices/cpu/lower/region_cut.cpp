@@ -77,6 +77,8 @@ class RegionCut {
         for (Barrier& barrier : thread_.barriers) places.push_back(barrier.call->getParent());
         const Meeting meeting = plan.meeting_at(places);
         if (meeting == Meeting::No) return false;
+        // Warp operations on the way out may wait for lanes that stand at a barrier.
+        if (meeting == Meeting::OfThoseThatStay && thread_.has_warps) return false;
         thread_.some_leave = meeting == Meeting::OfThoseThatStay;
         for (Instruction& instruction : instructions(*thread_.function))
             if (plan.shape(&instruction).is_uniform()) thread_.uniform.insert(&instruction);

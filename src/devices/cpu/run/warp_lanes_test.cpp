@@ -82,7 +82,7 @@ const Case kCases[] = {
     {"private_array",
      "int a[8]; for (int i = 0; i < 8; ++i) a[i] = __shfl_xor_sync(~0u, v, i);"
      " out[0] = a[v & 7]; out[1] = a[lane & 7];",
-     false},
+     true},
     // Whole warps go different ways, or all lanes go round together.
     {"warps_apart",
      "if (threadIdx.x < 32) v = __shfl_down_sync(~0u, v, 1);"
