@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "devices/cpu/lanes/plan.h"
+#include "devices/cpu/lanes/shortcut.h"
 #include "devices/cpu/lower/suspends.h"
 
 namespace trilane::cpu {
@@ -25,6 +26,8 @@ class LaneEmitter {
     // active lanes. Throws NotInLanes.
     LaneEmitter(llvm::Function& scalar, const LanePlan& plan, llvm::Function& vector,
                 unsigned lanes, bool full);
+    // Vectors whose lanes all pass the guard run `all`, which has this function's arguments.
+    void set_shortcut(const Guard& guard, llvm::Function& all);
     void run();
 
   private:
@@ -41,6 +44,7 @@ class LaneEmitter {
     void emit_head(llvm::BasicBlock& block);
     void emit_end(llvm::BasicBlock& block);
     void emit_parting(llvm::BasicBlock& block, llvm::BranchInst& branch);
+    void emit_shortcut(llvm::Value* passing);
     void emit_edge(llvm::BasicBlock& from, llvm::BasicBlock& to);
     void put_down(llvm::BasicBlock& to, llvm::Value* lanes);
     void jump_to_next(llvm::BasicBlock& from, llvm::ArrayRef<llvm::BasicBlock*> targets);
@@ -135,6 +139,8 @@ class LaneEmitter {
     llvm::Function& vector_function_;
     unsigned lanes_;
     bool full_;
+    std::optional<Guard> guard_;
+    llvm::Function* shortcut_ = nullptr;  // for lanes that all pass the guard
     llvm::LLVMContext& context_;
     const llvm::DataLayout& data_;
     llvm::IRBuilder<> builder_;

@@ -183,10 +183,29 @@ void LaneEmitter::emit_edge(BasicBlock& from, BasicBlock& to) {
     jump_to_next(from, {&to});
 }
 
+void LaneEmitter::set_shortcut(const Guard& guard, Function& all) {
+    guard_ = guard;
+    shortcut_ = &all;
+}
+
+void LaneEmitter::emit_shortcut(Value* passing) {
+    auto* all = BasicBlock::Create(context_, "all", &vector_function_);
+    auto* some = BasicBlock::Create(context_, "some", &vector_function_);
+    Value* everybody = Constant::getAllOnesValue(builder_.getIntNTy(lanes_));
+    builder_.CreateCondBr(builder_.CreateICmpEQ(bits(passing), everybody), all, some);
+    builder_.SetInsertPoint(all);
+    SmallVector<Value*, 8> arguments;
+    for (Argument& argument : vector_function_.args()) arguments.push_back(&argument);
+    builder_.CreateCall(shortcut_, arguments);
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(some);
+}
+
 void LaneEmitter::emit_parting(BasicBlock& block, BranchInst& branch) {
     Value* condition = vector(branch.getCondition());
     BasicBlock* sides[2] = {branch.getSuccessor(0), branch.getSuccessor(1)};
     Value* parts[2] = {both(mask_, condition), both(mask_, builder_.CreateNot(condition))};
+    if (guard_ && guard_->block == &block) emit_shortcut(parts[guard_->side]);
     BasicBlock* again = nullptr;
     Value* staying = nullptr;
     SmallVector<BasicBlock*, 2> targets;

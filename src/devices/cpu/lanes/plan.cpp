@@ -94,6 +94,11 @@ bool LanePlan::diverges(const BasicBlock* block) const {
            !shape(branch->getCondition()).is_unknown();
 }
 
+const BasicBlock* LanePlan::meets(const BasicBlock* block) const {
+    const auto* node = post_dominators_.getNode(block);
+    return node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
+}
+
 // Lanes can come to the block by different ways.
 bool LanePlan::is_divergent_join(const BasicBlock* block) const {
     if (loops_.isLoopHeader(block) || block->hasNPredecessorsOrMore(2) == false) return false;
@@ -108,9 +113,7 @@ bool LanePlan::is_divergent_join(const BasicBlock* block) const {
             if (region.insert(before).second) pending.push_back(before);
     for (const BasicBlock* inside : region) {
         if (!diverges(inside)) continue;
-        const auto* node = post_dominators_.getNode(inside);
-        const BasicBlock* meets =
-            node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
+        const BasicBlock* meets = this->meets(inside);
         if (meets == nullptr || meets == block || !region.contains(meets)) return true;
     }
     return false;
@@ -119,9 +122,7 @@ bool LanePlan::is_divergent_join(const BasicBlock* block) const {
 bool LanePlan::leaves_at_different_times(const Loop* loop) const {
     for (const BasicBlock* block : loop->blocks()) {
         if (!diverges(block)) continue;
-        const auto* node = post_dominators_.getNode(block);
-        const BasicBlock* meets =
-            node != nullptr && node->getIDom() != nullptr ? node->getIDom()->getBlock() : nullptr;
+        const BasicBlock* meets = this->meets(block);
         if (meets == nullptr || !loop->contains(meets)) return true;
     }
     return false;

@@ -72,6 +72,8 @@ class LanePlan {
     // one again.
     bool comes_together(const llvm::CallBase& operation) const;
 
+    // Where the ways that part at the end of `block` all come together, nullptr if nowhere.
+    const llvm::BasicBlock* meets(const llvm::BasicBlock* block) const;
     // Do lanes that have parted come to any of the places only after they have met again?
     Meeting meeting_at(llvm::ArrayRef<const llvm::BasicBlock*> places) const;
 

@@ -8,6 +8,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/Scalarizer.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
@@ -56,8 +57,9 @@ bool is_irreducible(Function& function) {
     return containsIrreducibleCFG<BasicBlock*>(order, loops);
 }
 
-Function* put_into_lanes(Function& scalar, unsigned lane, const LaneVector& kind,
-                         const std::string& symbol, std::string& why) {
+namespace {
+
+Function* declare_vector(Function& scalar, const LaneVector& kind, const std::string& symbol) {
     Module& module = *scalar.getParent();
     LLVMContext& context = module.getContext();
     SmallVector<Type*, 8> types(scalar.getFunctionType()->params());
@@ -69,20 +71,54 @@ Function* put_into_lanes(Function& scalar, unsigned lane, const LaneVector& kind
     vector->removeFnAttr(Attribute::Memory);
     for (unsigned i = 0; i < scalar.arg_size(); ++i)
         vector->addParamAttrs(i, AttrBuilder(context, scalar.getAttributes().getParamAttrs(i)));
+    return vector;
+}
+
+// The version for lanes that all pass the guard; nullptr if it cannot be.
+Function* pass_guard(Function& scalar, const Guard& guard, unsigned lane, LaneVector kind,
+                     unsigned guards) {
+    Function* passing = without_guard(scalar, guard);
+    for (const Argument*& argument : kind.varying) argument = passing->getArg(argument->getArgNo());
+    std::string why;
+    Function* all = put_into_lanes(*passing, lane, kind, "lanes.all", why, guards - 1);
+    passing->eraseFromParent();
+    return all;
+}
+
+void take_in(Function& all) {
+    for (User* user : make_early_inc_range(all.users())) {
+        InlineFunctionInfo info;
+        InlineResult result = InlineFunction(*cast<CallInst>(user), info);
+        TRILANE_CHECK(result.isSuccess(), "lanes: {}", result.getFailureReason());
+    }
+    all.eraseFromParent();
+}
+
+}  // namespace
+
+Function* put_into_lanes(Function& scalar, unsigned lane, const LaneVector& kind,
+                         const std::string& symbol, std::string& why, unsigned guards) {
+    Function *vector = declare_vector(scalar, kind, symbol), *all = nullptr;
     try {
         for (Instruction& instruction : instructions(scalar))
             if (instruction.getType()->isTokenTy() || isa<IndirectBrInst>(instruction))
                 throw NotInLanes{"an operation that stands alone"};
         if (is_irreducible(scalar)) throw NotInLanes{"a loop that is entered in its middle"};
         LanePlan plan(scalar, *scalar.getArg(lane), kind);
-        LaneEmitter(scalar, plan, *vector, kind.lanes, kind.full).run();
-        return vector;
+        LaneEmitter emitter(scalar, plan, *vector, kind.lanes, kind.full);
+        std::optional<Guard> guard;
+        if (kind.full && guards > 0) guard = find_guard(plan);
+        if (guard) all = pass_guard(scalar, *guard, lane, kind, guards);
+        if (all != nullptr) emitter.set_shortcut(*guard, *all);
+        emitter.run();
     } catch (const NotInLanes& reason) {
         why = reason.why;
         vector->deleteBody();
         vector->eraseFromParent();
-        return nullptr;
+        vector = nullptr;
     }
+    if (all != nullptr) take_in(*all);
+    return vector;
 }
 
 }  // namespace trilane::cpu

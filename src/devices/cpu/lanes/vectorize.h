@@ -24,9 +24,10 @@ bool is_irreducible(llvm::Function& function);
 // `lane` is the number of the i32 argument that counts with the lane. Makes
 // `symbol(arguments..., i32 active)`, or without the last argument if `full`: then all lanes are
 // active. Returns nullptr, with the reason in `why`, if the function cannot run in lanes.
-// Warp operations need 32 lanes that are one warp.
+// Warp operations need 32 lanes that are one warp. Of the guards that stand first up to `guards`
+// get a version for vectors whose lanes all pass, if `full`.
 llvm::Function* put_into_lanes(llvm::Function& scalar, unsigned lane, const LaneVector& kind,
-                               const std::string& symbol, std::string& why);
+                               const std::string& symbol, std::string& why, unsigned guards = 2);
 
 // The x loop of a function in loop shape becomes a loop over vectors of `lanes` threads. False,
 // with nothing changed, if it cannot be.

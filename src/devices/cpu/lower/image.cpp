@@ -23,6 +23,7 @@ void kernel_fields(Archive& archive, LoweredKernel& kernel) {
     archive.field(kernel.may_print);
     archive.field(kernel.narrow_axes);
     archive.field(kernel.row_fold);
+    archive.field(kernel.folds_tall);
     archive.field(kernel.static_shared_bytes);
     archive.field(kernel.dynamic_shared_align);
     archive.field(kernel.frame_bytes);

@@ -90,6 +90,14 @@ uint32_t narrow_global_indices(Function& function, const BlockValues& values) {
     return axes;
 }
 
+// The loop that counts `x` holds another one.
+static bool has_inner_loop(const PHINode& x) {
+    DominatorTree dominators(*const_cast<Function*>(x.getFunction()));
+    LoopInfo loops(dominators);
+    const Loop* loop = loops.getLoopFor(x.getParent());
+    return loop == nullptr || !loop->isInnermost();
+}
+
 Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const std::string& symbol,
                            LoweredKernel& lowered, bool whole_warps) {
     Function* function = make_block_function(kernel, symbol);
@@ -107,6 +115,7 @@ Function* build_loop_shape(Function& kernel, const SharedLayout& layout, const s
     function->setSubprogram(kernel.getSubprogram());
     inline_kernel(builder, kernel, arguments, layout, values);
     lowered.row_fold = whole_warps ? RowFold::None : find_row_fold(values, *loops.x);
+    lowered.folds_tall = lowered.row_fold == RowFold::Any && !has_inner_loop(*loops.x);
     lowered.narrow_axes = narrow_global_indices(*function, values);
     return function;
 }

@@ -42,6 +42,7 @@ struct LoweredKernel {
     // Axes of which the code assumes grid * block < 2^31 (bit 0: x).
     uint32_t narrow_axes = 0;
     RowFold row_fold = RowFold::None;
+    bool folds_tall = false;  // also blocks of several rows: no thread has a loop of its own
     uint32_t lanes = 1;  // threads that run at a time; known after lower(), images do not keep it
     size_t static_shared_bytes = 0;
     size_t dynamic_shared_align = 16;

@@ -99,6 +99,47 @@ TEST(RowFold, EveryThreadRunsOnce) {
     expect_once(program, "count_rows", {1501, 3}, 32, 1501 * 32 - 7);
 }
 
+LoweredKernel lowered_of(const std::string& body) {
+    return lower(testing::compile_text("extern \"C\" __global__ void f(int* c, int n) {\n"
+                                       "int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                       "int j = blockIdx.y * blockDim.y + threadIdx.y;\n" +
+                                       body + "\n}"),
+                 1)
+        .kernels.at(0);
+}
+
+TEST(RowFold, TallBlocksWhoseThreadsHaveNoLoop) {
+    EXPECT_TRUE(lowered_of("if (i < n) c[j * n + i] = i;").folds_tall);
+    EXPECT_FALSE(lowered_of("for (int k = 0; k < n; ++k) c[j * n + i] += k;").folds_tall);
+    EXPECT_FALSE(lowered_of("c[j * n + i] = threadIdx.x;").folds_tall);
+    EXPECT_FALSE(lowered_of("c[j * n + i] = gridDim.x * blockDim.x;").folds_tall);
+}
+
+TEST(RowFold, EveryThreadOfTallBlocksRunsOnce) {
+    Program program(R"(
+extern "C" __global__ void count(int* c, int width, int height) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+    int k = blockIdx.z * blockDim.z + threadIdx.z;
+    if (i > 0 && i < width && j < height)
+        c[(k * height + j) * width + i] += i * 3 + j + (int)threadIdx.y;
+})");
+    for (core::Dim3 block : {core::Dim3{32, 8}, {16, 16}, {7, 3}, {1, 33}, {4, 2, 2}, {600, 1, 1}})
+        for (core::Dim3 grid : {core::Dim3{1, 2}, {2, 9, 2}, {37, 5}, {128, 4}, {333, 2}}) {
+            const int width = int(grid.x * block.x) - 3, height = int(grid.y * block.y) - 1;
+            const int depth = int(grid.z * block.z);
+            if (width <= 0) continue;
+            std::vector<int> c(size_t(width) * size_t(height) * size_t(depth)), expected;
+            for (int k = 0; k < depth; ++k)
+                for (int j = 0; j < height; ++j)
+                    for (int i = 0; i < width; ++i)
+                        expected.push_back(i == 0 ? 0 : 2 * (i * 3 + j + j % int(block.y)));
+            for (int i = 0; i < 2; ++i)
+                program.launch("count", grid, block, c.data(), width, height);
+            ASSERT_TRUE(c == expected) << "block " << block.x << " " << block.y << ", grid "
+                                       << grid.x << " " << grid.y << " " << grid.z;
+        }
+}
+
 TEST(RowFold, TheNumberOfThreadsIsTheLaunchs) {
     Program program(kSource);
     for (unsigned grid : {64u, 3001u, 5040u}) {

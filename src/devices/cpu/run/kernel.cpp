@@ -443,13 +443,18 @@ namespace {
 // started seldom; there must be enough of them for the threads to share the work evenly.
 uint64_t fold_wanted(const LaunchState& launch) {
     constexpr uint64_t kThreads = 4096, kStridedThreads = 32768, kCheapThreads = 16384;
+    // A column of a wide block, one cache line per row, should stay in the first cache.
+    constexpr uint64_t kTallThreads = 512;
     const uint64_t grid = launch.grid.x, block = launch.block.x;
     const uint64_t known = launch.kernel->block_ns.load(std::memory_order_relaxed);
+    const auto workers = uint64_t(ThreadPool::get().threads());
+    if (launch.block.y * launch.block.z > 1)
+        return std::min({grid, std::max<uint64_t>(1, launch.grid.count() / (8 * workers)),
+                         std::max<uint64_t>(1, kTallThreads / block)});
     // Stays on the caller's thread anyway.
     if (known != 0 && known * launch.grid.count() <= kWorthWakingNs &&
         grid * block <= kCheapThreads)
         return grid;
-    const auto workers = uint64_t(ThreadPool::get().threads());
     const uint64_t even = std::max<uint64_t>(1, grid / (8 * workers));
     if (launch.kernel->lowered.row_fold == RowFold::Any) return std::min(even, kThreads / block);
     // Each run of a strided loop is as long as a wide block.
@@ -459,7 +464,8 @@ uint64_t fold_wanted(const LaunchState& launch) {
 void fold_rows(LaunchState& launch) {
     const RowFold kind = launch.kernel->lowered.row_fold;
     const uint64_t grid = launch.grid.x;
-    if (kind == RowFold::None || grid == 1 || launch.block.y * launch.block.z != 1 ||
+    const bool tall = launch.block.y * launch.block.z > 1;
+    if (kind == RowFold::None || grid == 1 || (tall && !launch.kernel->lowered.folds_tall) ||
         grid * launch.block.x >= uint64_t{1} << 31)
         return;
     uint64_t fold = fold_wanted(launch);
