@@ -12,79 +12,76 @@ using namespace llvm;
 
 namespace {
 
-void store_parts(IRBuilder<>& builder, Value* value, Value* place) {
-    builder.CreateStore(value, place);
+unsigned part_count(Type* type) {
+    return type->isStructTy() ? type->getStructNumElements()
+                              : unsigned(type->getArrayNumElements());
 }
 
-// Lane `lane` of a vector, or of the vectors of a structure, that lies at `place`.
+// A structure or an array of as many parts, each as `change` says.
+Type* with_parts(Type* type, function_ref<Type*(Type*)> change) {
+    if (auto* array = dyn_cast<ArrayType>(type))
+        return ArrayType::get(change(array->getElementType()), array->getNumElements());
+    SmallVector<Type*, 4> parts;
+    for (Type* part : type->subtypes()) parts.push_back(change(part));
+    return StructType::get(type->getContext(), parts);
+}
+
+// Bits have no address per lane: bytes in memory. Of vectors and of scalars.
+Type* in_memory(Type* type) {
+    if (type->isAggregateType()) return with_parts(type, in_memory);
+    if (!type->getScalarType()->isIntegerTy(1)) return type;
+    Type* byte = Type::getInt8Ty(type->getContext());
+    auto* vector = dyn_cast<FixedVectorType>(type);
+    return vector == nullptr ? byte : FixedVectorType::get(byte, vector->getNumElements());
+}
+
+Type* lane_of(Type* type) {
+    if (type->isAggregateType()) return with_parts(type, lane_of);
+    return cast<FixedVectorType>(type)->getElementType();
+}
+
+// Lane `lane` of a vector, or of the vectors of a structure or an array, that lies at `place`.
 Value* load_lane(IRBuilder<>& builder, Value* place, Type* type, Value* lane) {
-    if (auto* structure = dyn_cast<StructType>(type)) {
-        SmallVector<Type*, 4> parts;
-        SmallVector<Value*, 4> values;
-        for (unsigned i = 0; i < structure->getNumElements(); ++i) {
-            Value* part = builder.CreateStructGEP(structure, place, i);
-            values.push_back(load_lane(builder, part, structure->getElementType(i), lane));
-            parts.push_back(values.back()->getType());
-        }
-        Value* result = PoisonValue::get(StructType::get(builder.getContext(), parts));
-        for (unsigned i = 0; i < values.size(); ++i)
-            result = builder.CreateInsertValue(result, values[i], i);
-        return result;
+    if (!type->isAggregateType()) {
+        Type* element = lane_of(type);
+        return builder.CreateLoad(element, builder.CreateGEP(element, place, lane));
     }
-    Type* element = cast<VectorType>(type)->getElementType();
-    if (element->isIntegerTy(1)) return nullptr;
-    return builder.CreateLoad(element, builder.CreateGEP(element, place, lane));
+    Value* result = PoisonValue::get(lane_of(type));
+    for (unsigned i = 0; i < part_count(type); ++i) {
+        Value* part = builder.CreateConstInBoundsGEP2_32(type, place, 0, i);
+        Type* inner = GetElementPtrInst::getTypeAtIndex(type, uint64_t(i));
+        result = builder.CreateInsertValue(result, load_lane(builder, part, inner, lane), i);
+    }
+    return result;
 }
 
 void store_lane(IRBuilder<>& builder, Value* value, Value* place, Type* type, Value* lane) {
-    if (auto* structure = dyn_cast<StructType>(type)) {
-        for (unsigned i = 0; i < structure->getNumElements(); ++i)
-            store_lane(builder, builder.CreateExtractValue(value, i),
-                       builder.CreateStructGEP(structure, place, i), structure->getElementType(i),
-                       lane);
+    if (!type->isAggregateType()) {
+        builder.CreateStore(value, builder.CreateGEP(lane_of(type), place, lane));
         return;
     }
-    Type* element = cast<VectorType>(type)->getElementType();
-    builder.CreateStore(value, builder.CreateGEP(element, place, lane));
-}
-
-// Vectors of bits have no address per lane: bytes in memory.
-Type* in_memory(Type* type) {
-    if (auto* structure = dyn_cast<StructType>(type)) {
-        SmallVector<Type*, 4> parts;
-        for (Type* part : structure->elements()) parts.push_back(in_memory(part));
-        return StructType::get(type->getContext(), parts);
-    }
-    auto* vector = cast<FixedVectorType>(type);
-    if (!vector->getElementType()->isIntegerTy(1)) return type;
-    return FixedVectorType::get(Type::getInt8Ty(type->getContext()), vector->getNumElements());
+    for (unsigned i = 0; i < part_count(type); ++i)
+        store_lane(builder, builder.CreateExtractValue(value, i),
+                   builder.CreateConstInBoundsGEP2_32(type, place, 0, i),
+                   GetElementPtrInst::getTypeAtIndex(type, uint64_t(i)), lane);
 }
 
 // Between a value and its form in memory, vectors or scalars.
 Value* converted(IRBuilder<>& builder, Value* value, Type* type) {
     if (value->getType() == type) return value;
-    if (auto* structure = dyn_cast<StructType>(type)) {
+    if (type->isAggregateType()) {
         Value* result = PoisonValue::get(type);
-        for (unsigned i = 0; i < structure->getNumElements(); ++i)
-            result =
-                builder.CreateInsertValue(result,
-                                          converted(builder, builder.CreateExtractValue(value, i),
-                                                    structure->getElementType(i)),
-                                          i);
+        for (unsigned i = 0; i < part_count(type); ++i)
+            result = builder.CreateInsertValue(
+                result,
+                converted(builder, builder.CreateExtractValue(value, i),
+                          GetElementPtrInst::getTypeAtIndex(type, uint64_t(i))),
+                i);
         return result;
     }
     if (type->getScalarType()->isIntegerTy(1))
         return builder.CreateICmpNE(value, Constant::getNullValue(value->getType()));
     return builder.CreateZExt(value, type);
-}
-
-Type* scalar_in_memory(Type* type) {
-    if (auto* structure = dyn_cast<StructType>(type)) {
-        SmallVector<Type*, 4> parts;
-        for (Type* part : structure->elements()) parts.push_back(scalar_in_memory(part));
-        return StructType::get(type->getContext(), parts);
-    }
-    return type->isIntegerTy(1) ? Type::getInt8Ty(type->getContext()) : type;
 }
 
 }  // namespace
@@ -99,7 +96,7 @@ Value* LaneEmitter::for_each_lane(ArrayRef<Value*> operands, Type* result,
         Type* type = in_memory(lanes->getType());
         IRBuilder<> entry(prologue_, prologue_->begin());
         places[i] = entry.CreateAlloca(type, nullptr, "lanes");
-        store_parts(builder_, converted(builder_, lanes, type), places[i]);
+        builder_.CreateStore(converted(builder_, lanes, type), places[i]);
     }
     Type* all = result->isVoidTy() ? nullptr : widened(result);
     Value* results = nullptr;
@@ -140,8 +137,8 @@ Value* LaneEmitter::for_each_lane(ArrayRef<Value*> operands, Type* result,
     }
     Value* made = step(lane, own);
     if (results != nullptr)
-        store_lane(builder_, converted(builder_, made, scalar_in_memory(result)), results,
-                   in_memory(all), lane);
+        store_lane(builder_, converted(builder_, made, in_memory(result)), results, in_memory(all),
+                   lane);
     Value* rest = builder_.CreateAnd(left, builder_.CreateSub(left, ConstantInt::get(word, 1)));
     left->addIncoming(rest, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpNE(rest, ConstantInt::get(word, 0)), loop, after);

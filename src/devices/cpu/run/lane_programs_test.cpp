@@ -336,6 +336,46 @@ TEST(LanesOfText, PrivateArrays) {
     }
 }
 
+// Functions that are called lane by lane take and give structures that hold arrays.
+constexpr const char* kArraysByValue = R"(
+struct Bag { char c; double d; short k[5]; };
+struct Pairs { int pair[2][2]; };
+__device__ __noinline__ Bag turned(Bag b) {
+    Bag r = b;
+    r.d = -b.d;
+    r.c = b.c + 1;
+    for (int i = 0; i < 5; ++i) r.k[i] = b.k[4 - i];
+    return r;
+}
+__device__ __noinline__ Pairs crossed(Pairs p, bool flip) {
+    if (!flip) return p;
+    return {{{p.pair[1][1], p.pair[1][0]}, {p.pair[0][1], p.pair[0][0]}}};
+}
+extern "C" __global__ void f(const int* a, int* out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int x = a[i % n];
+    Bag b{(char)i, x * 0.5, {}};
+    for (int k = 0; k < 5; ++k) b.k[k] = (short)(x >> k);
+    if (i % 5 == 2) { out[i] = -1; return; }
+    Bag r = turned(b);
+    Pairs p = crossed({{{x, x + 1}, {x ^ i, i}}}, x & 1);
+    out[i] = (int)r.d * 3 + r.c + r.k[0] * 7 - r.k[4] + p.pair[0][1] * 5 - p.pair[1][0];
+})";
+
+TEST(LanesOfText, ArraysByValue) {
+    std::vector<int> a(97);
+    for (size_t i = 0; i < a.size(); ++i) a[i] = int(i * i * 131 % 10007) - 900;
+    auto one = compile(kArraysByValue, {1, ""});
+    std::vector<int> expected(200);
+    one->launch("f", {2}, {100}, a.data(), expected.data(), int(a.size()));
+    for (int lanes : {4, 8, 16, 32}) {
+        std::vector<int> out(200);
+        compile(kArraysByValue, {lanes, ""})
+            ->launch("f", {2}, {100}, a.data(), out.data(), int(a.size()));
+        EXPECT_EQ(out, expected) << lanes << " lanes";
+    }
+}
+
 // Arrays that would fill the stack if each of many lanes had one.
 TEST(LanesOfText, LargePrivateArrays) {
     constexpr const char* kText = R"(
