@@ -19,6 +19,7 @@ import trilane.pycuda.driver as drv
 from trilane import _core
 from trilane.cupy.cuda import runtime
 from trilane.numba import cuda
+from trilane.numba.cuda.cudadrv.error import CudaAPIError
 
 on_cpu = _core.current_context().properties.type == "cpu"
 private = pytest.mark.skipif(not on_cpu, reason="only the cpu device refuses")
@@ -99,6 +100,7 @@ NUMBA_READER = """
 import pickle, sys
 import numpy as np
 from trilane.numba import cuda
+from trilane.numba.cuda.cudadrv.error import CudaAPIError
 handle = pickle.loads(bytes.fromhex(sys.argv[1]))
 with handle as a:
     np.testing.assert_array_equal(a.copy_to_host(), np.arange(20).reshape(4, 5)[1:, ::2])
@@ -132,13 +134,19 @@ def test_what_is_wrong_is_said():
         runtime.eventCreateWithFlags(runtime.eventInterprocess)
 
 
-def test_profilers_are_started_and_stopped():
+def test_profilers_are_started_and_stopped(monkeypatch):
+    calls = []
+    start, stop = _core.start_profiler, _core.stop_profiler
+    monkeypatch.setattr(_core, "start_profiler", lambda: (start(), calls.append("start")))
+    monkeypatch.setattr(_core, "stop_profiler", lambda: (stop(), calls.append("stop")))
     with cp.cuda.profile():
-        cp.arange(4).sum()
+        assert calls == ["start"]
+    assert calls == ["start", "stop"]
     drv.start_profiler()
     drv.stop_profiler()
     with pytest.raises(ZeroDivisionError), cuda.profiling():
         1 / 0  # noqa: B018
+    assert calls == ["start", "stop"] * 3
 
 
 def test_numba_handles_open_views_and_close_once(monkeypatch):
@@ -168,3 +176,11 @@ def test_numba_handles_open_views_and_close_once(monkeypatch):
         handle.close()
     with cuda.open_ipc_array(tuple(b"h" * 64), (2, 2), np.int64, offset=8) as b:
         np.testing.assert_array_equal(b.copy_to_host(), [[1, 2], [3, 4]])
+    strided = cuda.open_ipc_array(b"h" * 64, (4,), np.int64, strides=(40,), offset=8)
+    with strided as c:
+        np.testing.assert_array_equal(c.copy_to_host(), [1, 6, 11, 16])
+    assert len(closed) == 3
+    refused = pytest.raises(CudaAPIError, match="Unsupported dtype object")
+    with refused, cuda.open_ipc_array(b"h" * 64, 4, object):
+        pass
+    assert len(closed) == 4  # what was opened for it does not stay

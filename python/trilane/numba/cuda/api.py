@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -225,6 +226,16 @@ def from_cuda_array_interface(
     return from_interface(desc, owner, sync)
 
 
+def _extent(shape: Any, dtype: Any, strides: Any) -> int:
+    """Bytes from the lowest to the highest of an array's elements."""
+    extents = np.atleast_1d(shape).tolist()
+    if strides is None or 0 in extents:
+        return math.prod(extents) * np.dtype(dtype).itemsize
+    steps = np.atleast_1d(strides).tolist()
+    last = sum((n - 1) * abs(step) for n, step in zip(extents, steps, strict=True))
+    return last + np.dtype(dtype).itemsize
+
+
 @contextlib.contextmanager
 def open_ipc_array(
     handle: Any, shape: Any, dtype: Any, strides: Any = None, offset: int = 0
@@ -242,8 +253,7 @@ def open_ipc_array(
     """
     from trilane.numba.cuda.cudadrv.ipc import IpcHandle
 
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    opened = IpcHandle(None, handle, size, offset=offset)
+    opened = IpcHandle(None, handle, _extent(shape, dtype, strides), offset=offset)
     array = opened.open_array(current_context(), shape, dtype, strides)
     try:
         yield array

@@ -71,8 +71,12 @@ class IpcHandle:
         elif isinstance(strides, (int, np.integer)):
             strides = (int(strides),)
         buffer = self.open(context)
-        with translated():
-            made = _array.from_buffer(buffer, 0, shape, dtype, tuple(strides))
+        try:
+            with translated():
+                made = _array.from_buffer(buffer, 0, shape, dtype, tuple(strides))
+        except BaseException:
+            self.close()  # nobody has got it: nothing stays mapped
+            raise
         return from_core(made)
 
     def close(self) -> None:
