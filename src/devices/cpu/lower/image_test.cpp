@@ -61,6 +61,17 @@ TEST(Image, RoundTrip) {
     EXPECT_EQ(read.globals[0].nbytes, 64u);
 }
 
+// A field that was added without a new version lets images that were saved before be misread.
+TEST(Image, EncodingAndVersionChangeTogether) {
+    const std::string bytes = encode_module(example());
+    uint64_t sum = 14695981039346656037u;  // FNV-1a
+    for (const char byte : bytes) sum = (sum ^ static_cast<unsigned char>(byte)) * 1099511628211u;
+    const bool as_recorded =
+        kImageVersion == 6 && bytes.size() == 470 && sum == 4414134201102911387u;
+    EXPECT_TRUE(as_recorded) << "the encoding changed: raise kImageVersion, then record version "
+                             << kImageVersion << ", " << bytes.size() << " bytes, sum " << sum;
+}
+
 TEST(Image, EveryCutIsRefused) {
     std::string bytes = encode_module(example());
     for (size_t length = 0; length < bytes.size(); ++length) {
