@@ -26,7 +26,7 @@ using testing::LaneResult;
 using testing::Piece;
 using testing::Program;
 
-constexpr int kParts = 8;      // tests, so that ctest runs them side by side
+constexpr int kParts = 16;     // tests, so that ctest runs them side by side
 constexpr int kTogether = 5;   // kernels in one module
 constexpr int kPrograms = 64;  // by default; TRILANE_FUZZ asks for another number
 
