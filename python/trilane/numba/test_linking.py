@@ -179,7 +179,8 @@ def test_files_find_their_headers_and_tell_warnings(tmp_path):
 
 def test_an_error_in_the_text_is_told_with_its_file(tmp_path):
     path = tmp_path / "broken.cu"
-    path.write_text("int f() { return SYNTAX; }\n__device__ int g() { return SYNTAX; }\n")
+    text = "__device__ int f() { return SYNTAX; }\n__device__ int g() { return SYNTAX; }\n"
+    path.write_text(text)
 
     with pytest.raises(_core.TrilaneError, match="SYNTAX") as caught:
 

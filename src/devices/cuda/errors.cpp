@@ -80,6 +80,8 @@ ErrorKind kind_of(Result result) {
         case result::kNoBinaryForGpu:
         case result::kInvalidPtx:
         case result::kUnsupportedPtxVersion:
+        case result::kInvalidSource:
+        case result::kSymbolNotFound:
         case result::kInvalidHandle:
         case result::kAlreadyRegistered:
         case result::kNotRegistered:

@@ -37,6 +37,13 @@ LinkInputType type_of(const LinkInput& input) {
                 input.name, input.bytes.size());
 }
 
+// What any call may give, whatever it was asked.
+bool is_of_device(Result result) {
+    return is_sticky(result) || kind_of(result) == ErrorKind::OutOfMemory ||
+           result == result::kNotInitialized || result == result::kDeinitialized ||
+           result == result::kInvalidContext || result == result::kDeviceUnavailable;
+}
+
 bool needs_runtime(const LinkInput& input) {
     for (const char* name : {"cudaCDP2", "cudaLaunchDevice", "cudaGetParameterBuffer"})
         if (input.bytes.find(name) != std::string::npos) return true;
@@ -70,7 +77,7 @@ class Link {
         if (options.verbose) set(kJitLogVerbose, 1);
         require(driver_.cuLinkCreate(static_cast<unsigned>(options_.size()), options_.data(),
                                      values_.data(), &handle_),
-                "cuLinkCreate");
+                "cuLinkCreate", false);
     }
     ~Link() {
         if (handle_ != nullptr && !faults_.lost())
@@ -107,14 +114,17 @@ class Link {
     static std::string text(const std::vector<char>& log) {
         return std::string(log.data(), std::find(log.begin(), log.end(), '\0') - log.begin());
     }
-    void require(Result result, const char* call) {
+    // The driver has many results for pieces that do not fit (300 for a name that is missing or
+    // there twice, 218 and 222 for PTX, 200 and 209 for images, 999 with a log for fatbins and
+    // libraries): whatever adding and completing give is of the pieces, unless it is of the device.
+    void require(Result result, const char* call, bool of_pieces = true) {
         if (result == result::kSuccess) return;
-        std::string log = text(errors_);
-        if (log.empty() || is_sticky(result)) faults_.fail(result, call);
-        core::throw_error_with_detail(kind_of(result),
-                                      fmt::format("{}: {}: {}", call, result_text(driver_, result),
-                                                  log.substr(0, log.find('\n'))),
-                                      log);
+        const std::string log = text(errors_);
+        if (is_of_device(result) || faults_.lost() || (!of_pieces && log.empty()))
+            faults_.fail(result, call);
+        std::string told = fmt::format("{}: {}", call, result_text(driver_, result));
+        if (!log.empty()) told += fmt::format(": {}", log.substr(0, log.find('\n')));
+        throw core::Error(ErrorKind::InvalidArgument, std::move(told), log).with_status(result);
     }
     const DriverTable& driver_;
     FaultState& faults_;

@@ -71,14 +71,72 @@ TEST_F(LinkerTest, WhatCannotBeLinkedIsNamed) {
     EXPECT_ERROR(device_->link({}, {}), InvalidArgument, "nothing to link");
     const LinkInput unknown{"notes.txt", "", "a text"};
     EXPECT_ERROR(device_->link({&unknown, 1}, {}), InvalidArgument, "notes.txt: got 6 bytes");
-    const LinkInput broken{"part.ptx", "", ".version 9.0\nbroken"};
-    try {
-        device_->link({&broken, 1}, {});
-        FAIL() << "linked";
-    } catch (const core::Error& error) {
-        EXPECT_NE(error.message().find("error: part.ptx is broken"), std::string::npos);
-        EXPECT_NE(error.detail().find("more"), std::string::npos);
+    EXPECT_EQ(machine->links, 0);
+}
+
+// Whatever the driver calls it, the error is the linker's, with its log.
+TEST_F(LinkerTest, WhatDoesNotFitIsTheLinkersError) {
+    const std::string user = ".version 9.0\n.entry work 8\n.extern absent\n";
+    const std::string helper = ".version 9.0\n.func helper\n";
+    std::string object(
+        "\x7f"
+        "ELF\x02\x01\x01",
+        7);
+    object.resize(80);
+    object[18] = 0x3e;  // x86-64
+    const struct {
+        std::vector<LinkInput> pieces;
+        int status;
+        const char *told, *detail;
+    } cases[] = {
+        {{{"user", "", user}},
+         300,
+         "CUDA_ERROR_INVALID_SOURCE",
+         "Undefined reference to 'absent' in 'user'"},
+        {{{"one", "", helper}, {"two", "", helper}},
+         300,
+         "cuLinkAddData",
+         "Multiple definition of 'helper' in 'two', first defined in 'one'"},
+        {{{"text", "", ".version 9.0\nbroken"}},
+         218,
+         "Parsing error near 'broken'",
+         "Ptx assembly aborted"},
+        {{{"new", "", ".version 99.0\n"}}, 222, "cuLinkAddData", "Unsupported .version 99.0"},
+        {{{"host.o", "", object}}, 999, "cuLinkAddData", "Could not find fatbin in 'host.o'"},
+    };
+    for (const auto& [pieces, status, told, detail] : cases) try {
+            device_->link(pieces, {});
+            FAIL() << "linked: " << detail;
+        } catch (const core::Error& error) {
+            EXPECT_EQ(error.kind(), core::ErrorKind::InvalidArgument) << detail;
+            EXPECT_EQ(error.status(), status) << detail;
+            EXPECT_NE(error.message().find(told), std::string::npos) << error.message();
+            EXPECT_NE(error.detail().find(detail), std::string::npos) << error.detail();
+        }
+    EXPECT_EQ(machine->links, 0);
+    EXPECT_EQ(machine->links_done, 0);
+}
+
+TEST_F(LinkerTest, AFaultOfTheDeviceIsNotTheLinkers) {
+    const LinkInput piece{"piece", "", ".version 9.0\n.func helper\n"};
+    device_->link({&piece, 1}, {});  // the first use of the device
+    machine->fail_with = result::kOutOfMemory;
+    int refused = 0;
+    for (int n = 1; n < 20; ++n) {
+        machine->has_failed = false;
+        machine->fail_at = n;
+        ::testing::internal::CaptureStderr();
+        try {
+            device_->link({&piece, 1}, {});
+        } catch (const core::Error& error) {
+            EXPECT_EQ(error.kind(), core::ErrorKind::OutOfMemory) << error.message();
+            ++refused;
+        }
+        ::testing::internal::GetCapturedStderr();
+        if (!machine->has_failed) break;
     }
+    machine->fail_at = 0;
+    EXPECT_GE(refused, 3);  // create, add, complete
     EXPECT_EQ(machine->links, 0);
 }
 

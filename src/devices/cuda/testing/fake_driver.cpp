@@ -25,6 +25,7 @@ Result fake_error_name(Result error, const char** text) {
         {720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"},
         {100, "CUDA_ERROR_NO_DEVICE"},
         {201, "CUDA_ERROR_INVALID_CONTEXT"},
+        {300, "CUDA_ERROR_INVALID_SOURCE"},
         {500, "CUDA_ERROR_NOT_FOUND"},
         {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
         {719, "CUDA_ERROR_LAUNCH_FAILED"},

@@ -3,13 +3,39 @@
 // A graph is a list of functions: what a capturing stream was given, with its arguments copied.
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "devices/cuda/testing/fake_driver_state.h"
 
 namespace trilane::cuda::testing {
 namespace {
 
-// --- links: texts one after the other
+// --- links: texts one after the other. Results and logs are those of an H200's driver (580).
+
+Result say(Link& link, Result result, const std::string& log) {
+    std::strcpy(link.errors, log.c_str());
+    return result;
+}
+// ".entry NAME" and ".func NAME" define, ".extern NAME" needs.
+Result note_names(Link& link, std::string_view text, const std::string& piece) {
+    for (std::string_view rest = text; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        const size_t space = line.find(' ');
+        if (space == std::string_view::npos) continue;
+        const std::string_view word = line.substr(0, space);
+        const std::string_view after = line.substr(space + 1);
+        const std::string name(after.substr(0, after.find(' ')));
+        if (word == ".extern") link.missing.emplace(name, piece);
+        if (word != ".entry" && word != ".func") continue;
+        const auto [first, is_new] = link.defined.emplace(name, piece);
+        if (!is_new)
+            return say(link, r::kInvalidSource,
+                       "error   : Multiple definition of '" + name + "' in '" + piece +
+                           "', first defined in '" + first->second + "'");
+    }
+    return r::kSuccess;
+}
 
 Result fake_link_create(unsigned, JitOption*, void** values, LinkHandle* link) {
     ENTER();
@@ -31,12 +57,23 @@ Result fake_link_add(LinkHandle link, int type, void* data, size_t nbytes, const
         return r::kSuccess;
     }
     const std::string text(static_cast<const char*>(data), nbytes);
-    if (text.find("broken") != std::string::npos) {
-        std::strcpy(known->errors, (std::string("error: ") + name + " is broken\nmore").c_str());
-        return r::kInvalidPtx;
-    }
+    if (text.find("broken") != std::string::npos)
+        return say(*known, r::kInvalidPtx,
+                   "ptxas application ptx input, line 2; fatal   : Parsing error near 'broken': "
+                   "syntax error\nptxas fatal   : Ptx assembly aborted due to errors");
+    if (text.starts_with(".version 99"))
+        return say(*known, r::kUnsupportedPtxVersion,
+                   "ptxas application ptx input, line 1; fatal   : Unsupported .version 99.0; "
+                   "current version is '9.0'");
+    if (type == kLinkCubin) return r::kNoBinaryForGpu;
+    if (type == kLinkFatbin)
+        return say(*known, r::kInvalidImage,
+                   "error   : Binary format for key='0', ident='' is not recognized");
+    if (type == kLinkObject)
+        return say(*known, r::kUnknown,
+                   std::string("fatal   : Could not find fatbin in '") + name + "'");
     known->text += text.c_str();
-    return r::kSuccess;
+    return note_names(*known, text, name);
 }
 Result fake_link_complete(LinkHandle link, void** cubin, size_t* nbytes) {
     ENTER();
@@ -47,9 +84,12 @@ Result fake_link_complete(LinkHandle link, void** cubin, size_t* nbytes) {
          at = known->text.find(kUnlinked))
         known->text.replace(at, kUnlinked.size(), ".linked");
     if (known->text.find(".calls") != std::string::npos && !known->has_runtime) {
-        std::strcpy(known->errors, "error: undefined reference to 'cudaLaunchDeviceV2'");
-        return r::kInvalidImage;
+        known->missing.emplace("cudaLaunchDeviceV2", "kernel");
     }
+    for (const auto& [symbol, piece] : known->missing)
+        if (!known->defined.contains(symbol))
+            return say(*known, r::kInvalidSource,
+                       "error   : Undefined reference to '" + symbol + "' in '" + piece + "'");
     *cubin = known->text.data();
     *nbytes = known->text.size();
     ++machine.links_done;

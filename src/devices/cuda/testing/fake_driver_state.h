@@ -31,6 +31,7 @@ struct Kernel {
 };
 struct Link {
     std::string text;
+    std::map<std::string, std::string> defined, missing;  // names, and the piece of each
     bool has_runtime = false;
     char* errors = nullptr;
 };
