@@ -129,50 +129,74 @@ TRILANE_D trilane_words trilane_texel(const trilane_texture* t, int x, int y, in
     return trilane_element<N>(t, x, y, z);
 }
 
-// An axis of a linear filter: the two elements and the second one's weight.
+// An axis of a linear filter: the two elements and the second one's weight, in 256ths.
 struct trilane_pair {
-    int first, second;
-    float weight;
+    int first, second, weight;
 };
 
+// Where both elements are clamped to one, the place itself is: the weight is 0 there.
 TRILANE_D trilane_pair trilane_pair_of(const trilane_texture* t, float place, int count,
                                        int axis) {
     TRILANE_EXACT
     float left = __builtin_floorf(place - 0.5f);
-    float weight =
-        __builtin_floorf((place - 0.5f - left) * 256.0f + 0.5f) * 0.00390625f;
+    unsigned mode = t->address[axis];
+    bool clamps = mode == cudaAddressModeClamp ||
+                  (t->normalized == 0 && mode != cudaAddressModeBorder);
+    bool beyond = left < 0.0f || (int)left >= count - 1;
     trilane_pair pair;
     pair.first = trilane_index(t, (int)left, count, axis);
     pair.second = trilane_index(t, (int)left + 1, count, axis);
-    pair.weight = weight;
+    pair.weight = clamps && beyond ? 0 : (int)__builtin_floorf((place - 0.5f - left) * 256.0f + 0.5f);
     return pair;
 }
 
-// The weighted mean of the 2, 4 or 8 elements around a place; a layer is no axis.
+// The part of `both` that lies where two weights meet: of a pair of axes, the corner (1, 1).
+TRILANE_D int trilane_shared_weight(int one, int other) { return (one * other + 128) >> 8; }
+
+// The weighted mean of the 2, 4 or 8 elements around a place; a layer is no axis. The weights of
+// corners are rounded to 256ths as well, so that they sum to one, as an H200 does it: of x and y,
+// or of x and z, and those are split by y. An array of one axis is a row that is read at y = 0, half
+// way to the row before: with the border as address mode of y half of the mean is the border.
 template <int N, int Axes>
 TRILANE_D trilane_words trilane_filtered(const trilane_texture* t, float px, float py, float pz,
                                          int layer) {
     TRILANE_EXACT
     trilane_pair x = trilane_pair_of(t, px, t->width, 0);
-    trilane_pair y = {0, 0, 0.0f}, z = {layer, layer, 0.0f};
+    trilane_pair y = {0, 0, 0}, z = {layer, layer, 0};
     if (Axes > 1) y = trilane_pair_of(t, py, t->height, 1);
     if (Axes > 2) z = trilane_pair_of(t, pz, t->depth, 2);
-    float r = 0.0f, g = 0.0f, b = 0.0f, a = 0.0f;
+    int b = Axes > 2 ? z.weight : y.weight;
+    int meeting = Axes > 1 ? trilane_shared_weight(x.weight, b) : 0;
+    bool beside_border = Axes == 1 && t->address[1] == cudaAddressModeBorder;
+    float outside = beside_border ? 0.5f : 0.0f;
+    float r = outside * __uint_as_float(t->border[0]), g = outside * __uint_as_float(t->border[1]);
+    float bl = outside * __uint_as_float(t->border[2]), al = outside * __uint_as_float(t->border[3]);
 #pragma clang loop unroll(disable)
     for (int corner = 0; corner < (1 << Axes); ++corner) {
         bool right = (corner & 1) != 0, low = (corner & 2) != 0, deep = (corner & 4) != 0;
-        float weight = right ? x.weight : 1.0f - x.weight;
-        if (Axes > 1) weight = weight * (low ? y.weight : 1.0f - y.weight);
-        if (Axes > 2) weight = weight * (deep ? z.weight : 1.0f - z.weight);
+        bool other = Axes > 2 ? deep : low;
+        int share = right ? x.weight : 256 - x.weight;
+        if (Axes == 1) {
+            int half = (x.weight + 1) >> 1;
+            share = !beside_border ? share : right ? half : 128 - half;
+        } else {
+            int far = right ? meeting : b - meeting;
+            share = other ? far : share - far;
+        }
+        if (Axes > 2) {
+            int part = trilane_shared_weight(share, y.weight);
+            share = low ? part : share - part;
+        }
+        float weight = (float)share * 0.00390625f;
         trilane_words v = trilane_texel<N>(t, right ? x.second : x.first,
                                            low ? y.second : y.first, deep ? z.second : z.first);
         r = r + weight * __uint_as_float(v.x);
         if (N > 1) g = g + weight * __uint_as_float(v.y);
-        if (N > 2) b = b + weight * __uint_as_float(v.z);
-        if (N > 2) a = a + weight * __uint_as_float(v.w);
+        if (N > 2) bl = bl + weight * __uint_as_float(v.z);
+        if (N > 2) al = al + weight * __uint_as_float(v.w);
     }
-    trilane_words words = {__float_as_uint(r), __float_as_uint(g), __float_as_uint(b),
-                           __float_as_uint(a)};
+    trilane_words words = {__float_as_uint(r), __float_as_uint(g), __float_as_uint(bl),
+                           __float_as_uint(al)};
     return words;
 }
 

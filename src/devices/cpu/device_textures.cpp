@@ -1,5 +1,6 @@
 // CUDA arrays, texture objects and surface objects of the cpu device: an array is packed memory
 // with its description in front; a handle is the address of a description.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -44,13 +45,33 @@ TextureLayout layout_of_memory(const TextureParams& params) {
     return layout;
 }
 
+// The number nearest to `value` that a channel of the format holds, as it is read: a border's
+// colour is kept as an element is.
+float as_element(float value, const ChannelFormat& format) {
+    if (format.kind == ChannelKind::Float) {
+        if (format.bits == 32 || !std::isfinite(value) || value == 0.0f) return value;
+        const float step = std::ldexp(1.0f, std::max(std::ilogb(value) - 10, -24));
+        const float near = std::nearbyint(value / step) * step;
+        return std::fabs(near) > 65504.0f ? std::copysign(INFINITY, near) : near;
+    }
+    const bool is_signed = format.kind == ChannelKind::Signed;
+    const auto most = static_cast<float>((1 << (format.bits - (is_signed ? 1 : 0))) - 1);
+    const float inside = std::fmin(std::fmax(value, is_signed ? -1.0f : 0.0f), 1.0f);
+    return std::nearbyint(inside * most) / most;
+}
+
 void set_reading(TextureLayout& layout, const TextureParams& params) {
     layout.to_float = params.format.normalizable() && !params.elements_as_they_are;
     layout.normalized = params.normalized_coordinates;
     layout.linear = params.filter == core::FilterMode::Linear;
     for (size_t axis = 0; axis < 3; ++axis)
         layout.address[axis] = static_cast<uint32_t>(params.address_mode[axis]);
-    std::memcpy(layout.border, params.border.data(), sizeof(layout.border));
+    const bool gives_floats = params.format.kind == ChannelKind::Float || layout.to_float != 0;
+    for (size_t channel = 0; channel < 4; ++channel) {
+        const float color = params.border[channel];
+        const float kept = gives_floats && !params.srgb ? as_element(color, params.format) : color;
+        std::memcpy(&layout.border[channel], &kept, sizeof kept);
+    }
 }
 
 // IEC 61966-2-1.
