@@ -140,6 +140,34 @@ void write_number(double real, int64_t integer, bool is_real, bool is_unsigned, 
     }
 }
 
+// Whether a parameter of `to`, a type of integers, holds the number.
+bool holds(TypeRef to, int64_t value, bool is_unsigned) {
+    const int bits = to->bits;
+    if (to->kind == TypeKind::UInt) {
+        if (!is_unsigned && value < 0) return false;
+        return bits == 64 || static_cast<uint64_t>(value) >> bits == 0;
+    }
+    if (is_unsigned) return static_cast<uint64_t>(value) >> (bits - 1) == 0;
+    return bits == 64 || (value >> (bits - 1)) == (value < 0 ? -1 : 0);
+}
+
+bool is_integer(TypeRef type) {
+    return type->kind == TypeKind::Int || type->kind == TypeKind::UInt;
+}
+
+// Numba cuts the number's upper bits off there, so that a kernel would run with another one.
+[[noreturn]] void throw_too_large(size_t parameter, int64_t value, bool is_unsigned, TypeRef to) {
+    const int bits = to->bits - (to->kind == TypeKind::Int ? 1 : 0);
+    const uint64_t most = ~uint64_t{0} >> (64 - bits);
+    const std::string text = fmt::format(
+        "kernel argument {}: a number that {} does not hold: got {}, expected {}{} to {}",
+        parameter, to->text,
+        is_unsigned ? fmt::format("{}", static_cast<uint64_t>(value)) : fmt::format("{}", value),
+        to->kind == TypeKind::Int ? "-" : "", to->kind == TypeKind::Int ? most + 1 : 0, most);
+    PyErr_SetString(PyExc_OverflowError, text.c_str());
+    nb::raise_python_error();
+}
+
 // The value of one of NumPy's own scalars where it lies, or by Python's protocol.
 int64_t numpy_integer(nb::handle object, const TypeRoute& route, bool& overflow) {
     const char* place = reinterpret_cast<const char*>(object.ptr()) + route.value_at;
@@ -182,6 +210,11 @@ bool read_integer(nb::handle object, const TypeRoute& route, size_t parameter,
 }
 
 }  // namespace
+
+bool NumberArgument::fits(TypeRef to) const {
+    if (!is_integer(to)) return to->kind == TypeKind::Bool || to->kind == TypeKind::Float;
+    return !is_real && holds(to, integer, type->kind == TypeKind::UInt);
+}
 
 void NumberArgument::write(TypeRef to, uint8_t* out) const {
     write_number(is_real ? real : 0, is_real ? 0 : integer, is_real, type->kind == TypeKind::UInt,
@@ -447,16 +480,16 @@ void KernelArguments::pack(const std::vector<TypeRef>& parameters) {
         jit::Layout layout = jit::layout_of(parameters[i]);
         auto* place =
             static_cast<uint8_t*>(keep(nullptr, layout.size, std::max<size_t>(layout.align, 1)));
-        write(top_[i], parameters[i], place);
+        write(top_[i], parameters[i], place, i);
         pointers_.push_back(place);
     }
 }
 
-void KernelArguments::write(const Item& item, TypeRef type, uint8_t* out) const {
+void KernelArguments::write(const Item& item, TypeRef type, uint8_t* out, size_t parameter) const {
     auto mismatch = [&] {
         core::throw_error(core::ErrorKind::TypeMismatch,
-                          "kernel argument: No conversion from {} to {}", item.type->text,
-                          type->text);
+                          "kernel argument {}: No conversion from {} to {}", parameter,
+                          item.type->text, type->text);
     };
     switch (item.source) {
         case Item::Source::None:
@@ -474,9 +507,13 @@ void KernelArguments::write(const Item& item, TypeRef type, uint8_t* out) const 
                 std::memset(out + type->bits / 16, 0, static_cast<size_t>(type->bits / 16));
                 return;
             }
+            if (const bool is_unsigned = item.type->kind == TypeKind::UInt;
+                is_integer(type) && !holds(type, item.integer, is_unsigned))
+                throw_too_large(parameter, item.integer, is_unsigned, type);
             write_number(0, item.integer, false, item.type->kind == TypeKind::UInt, type, out);
             return;
         case Item::Source::Real:
+            if (is_integer(type)) mismatch();
             if (type->kind == TypeKind::Complex) {
                 write_number(item.real, 0, true, false, jit::types::floating(type->bits / 2), out);
                 std::memset(out + type->bits / 16, 0, static_cast<size_t>(type->bits / 16));
@@ -523,7 +560,7 @@ void KernelArguments::write(const Item& item, TypeRef type, uint8_t* out) const 
             for (size_t i = 0; i < item.count; ++i) {
                 jit::Layout layout = jit::layout_of(type->items[i]);
                 at = (at + layout.align - 1) / layout.align * layout.align;
-                write(items_[item.index + i], type->items[i], out + at);
+                write(items_[item.index + i], type->items[i], out + at, parameter);
                 at += layout.size;
             }
             return;

@@ -66,6 +66,7 @@ struct NumberArgument {
         int64_t integer = 0;
         double real;
     };
+    bool fits(jit::TypeRef to) const;  // a parameter of a number, and nothing would be cut off
     // Its bytes as a parameter of `type`, by C's rules of conversion. TypeMismatch if it is none of
     // a number.
     void write(jit::TypeRef to, uint8_t* out) const;
@@ -123,7 +124,7 @@ class KernelArguments {
     // A NumPy record: kernels get the address of its bytes, and write there.
     Item record(nb::handle object, size_t parameter, bool copy_in, bool copy_out);
     Item other(nb::handle object, size_t parameter);
-    void write(const Item& item, jit::TypeRef type, uint8_t* out) const;
+    void write(const Item& item, jit::TypeRef type, uint8_t* out, size_t parameter) const;
     void write_array(const ArrayArgument& array, jit::TypeRef type, uint8_t* out) const;
 
     nb::handle convert_;

@@ -77,9 +77,7 @@ class PlainArguments {
     bool fits(size_t i, jit::TypeRef to) const {
         const jit::TypeRef from = types_[i];
         if (from == to) return true;
-        if (!arrays_[i])
-            return to->kind == jit::TypeKind::Bool || to->kind == jit::TypeKind::Int ||
-                   to->kind == jit::TypeKind::UInt || to->kind == jit::TypeKind::Float;
+        if (!arrays_[i]) return numbers_.at[i].fits(to);
         return to->kind == jit::TypeKind::Array && to->element == from->element &&
                to->ndim == from->ndim && (to->layout == 'A' || to->layout == from->layout) &&
                (!to->narrow || from->narrow);

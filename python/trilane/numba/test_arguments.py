@@ -196,3 +196,56 @@ def test_arrays_of_many_dimensions_and_many_arguments() -> None:
     out = cuda.to_device(np.zeros(1, np.float32))
     gather[1, 1](deep, row[::2], square.T, 10, (np.float32(5),), out)
     assert out.copy_to_host()[0] == 3 + 2 + 3 + 10 + 5
+
+
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+@pytest.mark.parametrize("place", ["device", "host"])
+@pytest.mark.parametrize("name", INTEGERS)
+def test_numbers_that_an_explicit_signature_does_not_hold(name, place) -> None:
+    """Not even by the way of device arrays and numbers, which is the short one."""
+
+    @cuda.jit(f"void({name}, {name}[:])")
+    def keep(value, out):
+        out[0] = value
+
+    info = np.iinfo(name)
+    host = np.zeros(1, name)
+    out = cuda.to_device(host) if place == "device" else host
+    least, most = int(info.min), int(info.max)
+    for value in (least, most, 0, 1):
+        for number in (value, np.dtype(name).type(value)):
+            keep[1, 1](number, out)
+            assert (out.copy_to_host() if place == "device" else out)[0] == value
+    wrong = [least - 1, most + 1, least - 2**40, most + 2**40, -(2**63), 2**64 - 1]
+    wider = {-(2**63): np.int64, 2**64 - 1: np.uint64}
+    for value in wrong:
+        if least <= value <= most:
+            continue
+        if not -(2**63) <= value < 2**64:
+            with pytest.raises((OverflowError, TypeError), match="too large|does not hold"):
+                keep[1, 1](value, out)
+            continue
+        made = wider.get(value, np.int64 if value < 2**63 else np.uint64)(value)
+        for number in (value, made):
+            with pytest.raises(OverflowError, match=rf"argument 0: .* {name} .* got {value}, "):
+                keep[1, 1](number, out)
+    for real in (1.5, np.float32(2), np.float64(2)):
+        with pytest.raises(TypeError, match=rf"No conversion from float\d+ to {name}"):
+            keep[1, 1](real, out)
+    keep[1, 1](True, out)
+    assert (out.copy_to_host() if place == "device" else out)[0] == 1
+
+
+def test_numbers_in_tuples_are_checked_too() -> None:
+    @cuda.jit("void(UniTuple(int16, 2), int16[:])")
+    def keep(pair, out):
+        out[0] = pair[0] + pair[1]
+
+    out = np.zeros(1, np.int16)
+    keep[1, 1]((3, np.int64(4)), out)
+    assert out[0] == 7
+    with pytest.raises(OverflowError, match="int16 does not hold: got 32768, expected -32768"):
+        keep[1, 1]((3, 2**15), out)
+    assert out[0] == 7
