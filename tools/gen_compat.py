@@ -61,7 +61,7 @@ def refuses(value: object) -> bool:
     """Whether calling or using `value` can do nothing but raise."""
     if "_absent_name" in vars(type(value)) or "_absent_name" in getattr(value, "__dict__", {}):
         return True
-    if getattr(value, "available", True) is False:
+    if vars(type(value)).get("available", True) is False:
         return True
     if isinstance(value, property):
         value = value.fget

@@ -525,6 +525,23 @@ def start_profiler(context: Context | None = None) -> None:
 
 def stop_profiler(context: Context | None = None) -> None: ...
 
+def nvtx_listening() -> bool:
+    """
+    Whether there is a profiler: a library that NVTX_INJECTION64_PATH names.
+    """
+
+def nvtx_mark(message: str, color: int | None = None) -> None: ...
+
+def nvtx_push(message: str, color: int | None = None) -> int:
+    """The depth in this thread; negative where nobody counts."""
+
+def nvtx_pop() -> int: ...
+
+def nvtx_start(message: str, color: int | None = None) -> int:
+    """The range's number for `nvtx_end`."""
+
+def nvtx_end(range: int) -> None: ...
+
 class Parameter:
     """A parameter of a kernel, as the compiler laid it out."""
 

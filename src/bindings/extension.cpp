@@ -189,6 +189,7 @@ NB_MODULE(_core, m) {
     bind_dlpack(m);
     bind_peer(m);
     bind_ipc(m);
+    bind_nvtx(m);
     bind_module(m);
     bind_kernel_calls(m);
     nb::module_ array = m.def_submodule("array", "The array type that all faces share.");

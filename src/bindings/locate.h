@@ -10,8 +10,9 @@ namespace trilane::bindings {
 core::ContextPtr home_of(core::DevicePtr address, const core::ContextPtr& given,
                          const core::ContextPtr& fallback = nullptr);
 
-// Parts of module _core (peer.cpp, ipc.cpp).
+// Parts of module _core (peer.cpp, ipc.cpp, nvtx.cpp).
 void bind_peer(nb::module_& m);
 void bind_ipc(nb::module_& m);
+void bind_nvtx(nb::module_& m);
 
 }  // namespace trilane::bindings

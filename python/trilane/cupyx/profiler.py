@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import time
 
@@ -144,16 +145,16 @@ def _record(events, place: int) -> None:
             entry[place].record()
 
 
-class time_range(contextlib.ContextDecorator):
-    """Mark a block or a function for an outside profiler.
+class time_range:
+    """A range around a block or a function, for an outside profiler.
 
     Parameters
     ----------
     message : str, optional
-        The function's name by default.
+        Of a function its name by default; a block must have one.
     color_id, argb_color : int, optional
     sync : bool
-        Wait for the current stream at the end.
+        Wait for the device before the range ends.
     """
 
     def __init__(self, message=None, color_id=None, argb_color=None, sync=False) -> None:
@@ -164,22 +165,36 @@ class time_range(contextlib.ContextDecorator):
         self.argb_color = argb_color
         self.sync = sync
 
-    def __enter__(self) -> time_range:
+    def _push(self, message: str) -> None:
         if self.argb_color is not None:
-            cuda.nvtx.RangePushC(self.message or "", self.argb_color)
+            cuda.nvtx.RangePushC(message, self.argb_color)
         else:
-            cuda.nvtx.RangePush(self.message or "", self.color_id)
+            cuda.nvtx.RangePush(message, self.color_id)
+
+    def __enter__(self) -> time_range:
+        if self.message is None:
+            raise ValueError("when used as a context manager, the message argument cannot be None")
+        self._push(self.message)
         return self
 
     def __exit__(self, *args) -> None:
         if self.sync:
-            cuda.get_current_stream().synchronize()
+            cuda.runtime.deviceSynchronize()
         cuda.nvtx.RangePop()
 
-    def _recreate_cm(self) -> time_range:
-        if self.message is None:
-            self.message = "time_range"
-        return self
+    def __call__(self, func):
+        """`func` in a range of its own at each call."""
+        message = func.__name__ if self.message is None else self.message
+
+        @functools.wraps(func)
+        def inner(*args, **kwargs):
+            self._push(message)
+            try:
+                return func(*args, **kwargs)
+            finally:
+                self.__exit__()
+
+        return inner
 
 
 @contextlib.contextmanager
