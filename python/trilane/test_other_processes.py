@@ -56,7 +56,7 @@ def test_another_process_reads_and_writes(inside):
     a = cp.arange(16, dtype=np.int32)
     event = cp.cuda.Event(disable_timing=True, interprocess=True)
     event.record()
-    handles = [runtime.ipcGetMemHandle(a.data.ptr), event._core_event.share()]
+    handles = [runtime.ipcGetMemHandle(a.data.ptr), runtime.ipcGetEventHandle(event.ptr)]
     assert len(handles[0]) in (64, 72) and len(handles[1]) == 64
     subprocess.run(
         [sys.executable, "-c", READER, *(h.hex() for h in handles)],
@@ -184,3 +184,74 @@ def test_numba_handles_open_views_and_close_once(monkeypatch):
     with refused, cuda.open_ipc_array(b"h" * 64, 4, object):
         pass
     assert len(closed) == 4  # what was opened for it does not stay
+
+
+def test_numba_contexts_open_memory_and_stage_it(monkeypatch):
+    """Over the same stand-in: directly, and as a copy where the devices do not reach each other."""
+    whole = cuda.to_device(np.arange(20))
+    context = cuda.current_context()
+    closed = []
+
+    class Mapped:
+        def __init__(self, handle, core):
+            assert handle == b"h" * 64
+            self.address = whole.ptr
+
+        def close(self):
+            closed.append(self)
+
+    monkeypatch.setattr(_core, "export_memory", lambda a, core: (b"h" * 64, a.ptr - whole.ptr))
+    monkeypatch.setattr(_core, "IpcMemory", Mapped)
+
+    def values(buffer):
+        assert buffer.nbytes == 32
+        host = np.empty(4, np.int64)
+        _core.copy_to_host(host, buffer)
+        return host.tolist()
+
+    part = whole[3:7]
+    handle = pickle.loads(pickle.dumps(context.get_ipc_handle(part)))
+    assert (handle.size, handle.offset) == (32, 24)
+    assert handle.source_info == (context.id, _core.current_context().properties.pci_bus_id)
+    direct = handle.open_direct(context)
+    assert direct.address == part.ptr and values(direct) == [3, 4, 5, 6]
+    with pytest.raises(ValueError, match="already opened"):
+        handle.open_staged(context)
+    handle.close()
+    staged = handle.open_staged(context)
+    assert staged.address != part.ptr and values(staged) == [3, 4, 5, 6]
+    handle.close()
+    assert len(closed) == 2 and staged.freed
+    handle.source_info = (0, "0000:ff:00.0")
+    with pytest.raises(ValueError, match="no device of this process"):
+        handle.open_staged(context)
+    assert handle.open(context).address == part.ptr
+    handle.close()
+    raw = context.open_ipc_handle(tuple(b"h" * 64), 32)
+    assert values(raw) == [0, 1, 2, 3]
+
+
+@private
+def test_numba_contexts_refuse_by_name():
+    context = cuda.current_context()
+    with pytest.raises(NotImplementedError, match="memory for other processes"):
+        context.get_ipc_handle(cuda.to_device(np.arange(4)))
+    with pytest.raises(NotImplementedError, match="memory of other processes"):
+        context.open_ipc_handle(bytes(64), 32)
+
+
+def test_calls_of_the_runtime_take_the_events_of_the_face():
+    event, later = cp.cuda.Event(), cp.cuda.Event()
+    runtime.eventRecord(event.ptr, 0)
+    runtime.eventRecord(later.ptr, 0)
+    runtime.streamWaitEvent(0, event.ptr)
+    runtime.eventSynchronize(later.ptr)
+    assert runtime.eventQuery(event.ptr) == 0
+    assert runtime.eventElapsedTime(event.ptr, later.ptr) >= 0
+    # The driver's refusal, or the device's: the event is known.
+    with pytest.raises((runtime.CUDARuntimeError, NotImplementedError), match="(?i)process|timing"):
+        runtime.ipcGetEventHandle(event.ptr)
+    ptr = event.ptr
+    del event
+    with pytest.raises(runtime.CUDARuntimeError, match=f"event {ptr}"):
+        runtime.eventQuery(ptr)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 # char of NumPy -> spelling in CUDA C++. 'l' and 'q' are both 64 bits wide and stay two dtypes.
@@ -25,7 +27,20 @@ _C_NAMES = {
 }
 
 
-def c_name(dtype: np.dtype) -> str:
+@dataclass(frozen=True)
+class HandleType:
+    """The type of a handle among the parameters of a kernel, where others have a dtype."""
+
+    name: str
+    kind: str = "handle"
+    char: str = "handle"
+
+
+TEXTURE = HandleType("cudaTextureObject_t")
+SURFACE = HandleType("cudaSurfaceObject_t")
+
+
+def c_name(dtype: np.dtype | HandleType) -> str:
     """Spell a dtype in CUDA C++.
 
     Raises
@@ -33,6 +48,8 @@ def c_name(dtype: np.dtype) -> str:
     TypeError
         Kernels have no such element type.
     """
+    if isinstance(dtype, HandleType):
+        return dtype.name
     name = _C_NAMES.get(dtype.char)
     if name is not None and dtype.isnative:
         return name

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from trilane import _core
 from trilane._exchange import as_array_of, core_stream, refuse_untyped
+from trilane.cupy._dtypes import SURFACE, TEXTURE, HandleType
 from trilane.cupy._engine import empty, ndarray, plain
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
 ]
 
 _SCALARS = (bool, int, float, complex)
+_HANDLES = (_core.Texture, _core.Surface)
 _WEAK = {bool: np.dtype("?"), int: np.dtype("q"), float: np.dtype("d"), complex: np.dtype("D")}
 
 
@@ -54,7 +57,9 @@ def split(name: str, args: tuple, nin: int, nout: int, parameters) -> tuple[list
 
 
 def as_argument(x, parameter):
-    """A device array or a scalar, or TypeError."""
+    """A device array, a scalar, a texture or a surface, or TypeError."""
+    if isinstance(x, _HANDLES):
+        return x
     if isinstance(x, (ndarray, np.generic, *_SCALARS)):
         return plain(x)
     if parameter.dtype is not None:
@@ -74,8 +79,10 @@ def as_argument(x, parameter):
     raise TypeError(f"Unsupported type {type(x)}")
 
 
-def dtype_of(x) -> np.dtype | None:
+def dtype_of(x) -> np.dtype | HandleType | None:
     """The dtype, or None for a Python scalar."""
+    if isinstance(x, _HANDLES):
+        return TEXTURE if isinstance(x, _core.Texture) else SURFACE
     return None if type(x) in _WEAK else x.dtype
 
 
@@ -102,7 +109,10 @@ def convert_scalars(values: list, dtypes: list[np.dtype]) -> list:
 
 
 def _converted(values: list, dtypes: list[np.dtype]) -> list:
-    return [x if is_array(x) else dtype.type(x) for x, dtype in zip(values, dtypes)]
+    return [
+        x if is_array(x) or isinstance(x, _HANDLES) else dtype.type(x)
+        for x, dtype in zip(values, dtypes)
+    ]
 
 
 def broadcast_strides(x, shape: tuple[int, ...]) -> tuple[int, ...]:

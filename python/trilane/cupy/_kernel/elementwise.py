@@ -103,8 +103,9 @@ class ElementwiseKernel:
 
         Parameters
         ----------
-        *args : ndarray or scalar
-            The inputs, and the outputs if all of them are given.
+        *args : ndarray, scalar, TextureObject or SurfaceObject
+            The inputs, and the outputs if all of them are given. A texture is of a type variable
+            (``'T x, U tex'``), as ``cudaTextureObject_t``.
         size : int, optional
             Number of iterations; only where no argument is broadcast.
         stream : Stream, optional

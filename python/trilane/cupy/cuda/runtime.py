@@ -11,6 +11,8 @@ from trilane._missing import missing
 from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy.cuda._attributes import ATTRIBUTE_NAMES
 from trilane.cupy.cuda._errors import CUDARuntimeError, check_device_count
+from trilane.cupy.cuda._runtime_arrays import *  # noqa: F403
+from trilane.cupy.cuda._runtime_ipc import *  # noqa: F403
 from trilane.cupy.cuda.device import Device, _context
 from trilane.cupy.cuda.memory import _host
 
@@ -45,7 +47,6 @@ errorPeerAccessNotEnabled = 705
 errorContextIsDestroyed = 709
 errorInvalidResourceHandle = 400
 
-cudaIpcMemLazyEnablePeerAccess = 1
 cudaMemAttachGlobal = 1
 cudaMemAttachHost = 2
 cudaInvalidDeviceId = -2
@@ -82,7 +83,6 @@ for _number, _name in ATTRIBUTE_NAMES.items():
 _allocations: dict[int, object] = {}
 _streams: dict[int, _core.Stream] = {}
 _events: dict[int, _core.Event] = {}
-_of_others: dict[int, list[_core.IpcMemory]] = {}  # an address is opened several times
 
 
 @contextlib.contextmanager
@@ -476,49 +476,6 @@ def eventElapsedTime(start: int, end: int) -> float:
         raise CUDARuntimeError("cudaErrorInvalidResourceHandle", str(error)) from None
 
 
-@_runtime_call()
-def ipcGetMemHandle(ptr: int) -> bytes:
-    """What another process opens the allocation of an address by.
-
-    The driver's 64 bytes, or 72 where the allocation lies inside of a larger piece of memory.
-    """
-    return _core.export_memory(int(ptr))[0]
-
-
-@_runtime_call()
-def ipcOpenMemHandle(handle: bytes, flags: int = cudaIpcMemLazyEnablePeerAccess) -> int:
-    """Open memory of another process; the address where the allocation starts."""
-    memory = _core.IpcMemory(bytes(handle))
-    _of_others.setdefault(memory.address, []).append(memory)
-    return memory.address
-
-
-@_runtime_call()
-def ipcCloseMemHandle(ptr: int) -> None:
-    """Give back what `ipcOpenMemHandle` gave, after all work of the device."""
-    opened = _of_others.get(int(ptr))
-    if not opened:
-        raise CUDARuntimeError("cudaErrorInvalidValue", f"ipcCloseMemHandle: {ptr:#x} is not open")
-    memory = opened.pop()
-    if not opened:
-        del _of_others[int(ptr)]
-    memory.close()
-
-
-@_runtime_call()
-def ipcGetEventHandle(event: int) -> bytes:
-    """What another process opens an event by; it was made with ``eventInterprocess``."""
-    return _event(event).share()
-
-
-@_runtime_call()
-def ipcOpenEventHandle(handle: bytes) -> int:
-    """Open an event of another process; the handle. Give it back by `eventDestroy`."""
-    event = _core.Event(handle=bytes(handle))
-    _events[event.handle] = event
-    return event.handle
-
-
 def profilerStart() -> None:
     """Let an outside profiler collect from now on."""
     _core.start_profiler()
@@ -538,7 +495,11 @@ def _stream(handle: int) -> _core.Stream:
 
 
 def _event(handle: int) -> _core.Event:
+    from trilane.cupy.cuda.stream import known_events
+
     event = _events.get(int(handle))
+    if event is None and (shown := known_events.get(int(handle))) is not None:
+        event = shown._core_event
     if event is None:
         raise CUDARuntimeError("cudaErrorInvalidResourceHandle", f"event {handle}")
     return event
@@ -586,12 +547,9 @@ def __getattr__(name: str):
 
 
 _MISSING = frozenset(
-    """createSurfaceObject createTextureObject destroySurfaceObject destroyTextureObject
-    deviceGetDefaultMemPool deviceGetLimit deviceGetMemPool deviceSetLimit
-    deviceSetMemPool freeArray graphDebugDotPrint graphDestroy graphExecDestroy graphInstantiate
-    graphLaunch graphUpload
-    malloc3DArray mallocArray mallocFromPoolAsync memPoolCreate memPoolDestroy
-    memPoolGetAttribute memPoolSetAttribute memPoolTrimTo memcpy2D memcpy2DAsync memcpy2DFromArray
-    memcpy2DFromArrayAsync memcpy2DToArray memcpy2DToArrayAsync memcpy3D memcpy3DAsync
+    """deviceGetDefaultMemPool deviceGetLimit deviceGetMemPool deviceSetLimit
+    deviceSetMemPool graphDebugDotPrint graphDestroy graphExecDestroy graphInstantiate
+    graphLaunch graphUpload mallocFromPoolAsync memPoolCreate memPoolDestroy
+    memPoolGetAttribute memPoolSetAttribute memPoolTrimTo
     pointerGetMemoryType streamBeginCapture streamEndCapture""".split()
 )

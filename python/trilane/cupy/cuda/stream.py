@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 
 from trilane import _core
 from trilane._exchange import core_stream
@@ -233,6 +234,10 @@ def get_current_stream(device_id: int = -1) -> _BaseStream:
     return _CoreStream(core)
 
 
+# By their handles, as calls of the runtime name them.
+known_events: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
 class Event:
     """A point in a stream.
 
@@ -258,6 +263,7 @@ class Event:
             None, not disable_timing, bool(block), shared=bool(interprocess)
         )
         self.ptr = self._core_event.handle
+        known_events[self.ptr] = self
 
     @property
     def done(self) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
+
 import numpy as np
 
 from trilane import _core
 from trilane._exchange import core_stream
 from trilane._missing import missing
 from trilane.cupy._engine import ndarray
-from trilane.cupy.cuda import runtime
+from trilane.cupy.cuda import _structures, runtime
+from trilane.cupy.cuda._runtime_arrays import known_arrays
 from trilane.cupy.cuda.runtime import _runtime_call
 
 __all__ = [
@@ -37,10 +40,18 @@ class ChannelFormatDescriptor:
 
     def __init__(self, x: int, y: int, z: int, w: int, f: int) -> None:
         self._desc = {"x": x, "y": y, "z": z, "w": w, "f": f}
+        self._structure: _structures.ChannelFormatDesc | None = None
 
     def get_channel_format(self) -> dict:
         """What it was made of."""
         return dict(self._desc)
+
+    @property
+    def ptr(self) -> int:
+        """The address of a ``cudaChannelFormatDesc``, which lives as long as this."""
+        if self._structure is None:
+            self._structure = _structures.ChannelFormatDesc(**self._desc)
+        return ctypes.addressof(self._structure)
 
     def _format(self) -> dict:
         """As `_core` wants it."""
@@ -95,6 +106,11 @@ class CUDAarray:
         self.desc, self.flags = desc, flags
         self.width, self.height, self.depth = width, height, depth
         self.ndim = 3 if depth > 0 else 2 if height > 0 else 1
+        known_arrays[self.ptr] = self
+
+    @property
+    def _elements(self) -> int:
+        return self.width * max(self.height, 1) * max(self.depth, 1)
 
     @property
     def ptr(self) -> int:
@@ -185,6 +201,7 @@ class ResourceDescriptor:
         self.restype, self.cuArr, self.arr, self.chDesc = restype, cuArr, arr, chDesc
         self._size = sizeInBytes
         self._width, self._height, self._pitch = width, height, pitchInBytes
+        self._structure: _structures.ResourceDesc | None = None
 
     def get_resource_desc(self) -> dict:
         """What it was made of."""
@@ -195,6 +212,21 @@ class ResourceDescriptor:
             return {"resType": 2, "linear": {**shared, "sizeInBytes": self._size}}
         shape = {"width": self._width, "height": self._height, "pitchInBytes": self._pitch}
         return {"resType": 3, "pitch2D": {**shared, **shape}}
+
+    @property
+    def ptr(self) -> int:
+        """The address of a ``cudaResourceDesc``, which lives as long as this."""
+        if self._structure is None:
+            self._structure = made = _structures.ResourceDesc(resType=self.restype)
+            for name, fields in self.get_resource_desc().items():
+                if name == "resType":
+                    continue
+                target = getattr(made.res, name)
+                for field, value in fields.items():
+                    if field == "desc":
+                        value = _structures.ChannelFormatDesc(**value)
+                    setattr(target, field, value)
+        return ctypes.addressof(self._structure)
 
     def _source(self) -> tuple[object, dict]:
         """As `_core.Texture` wants it."""
@@ -248,23 +280,37 @@ class TextureDescriptor:
             "normalizedCoords": int(normalizedCoords or 0),
             "maxAnisotropy": int(maxAnisotropy or 0),
         }
+        self._structure: _structures.TextureDesc | None = None
 
     def get_texture_desc(self) -> dict:
         """What it was made of."""
         return dict(self._desc)
 
-    def _reading(self) -> dict:
-        """As `_core.Texture` wants it."""
-        d = self._desc
-        return {
-            "address_mode": d["addressMode"],
-            "filter": d["filterMode"],
-            "elements_as_they_are": d["readMode"] == runtime.cudaReadModeElementType,
-            "normalized_coordinates": bool(d["normalizedCoords"]),
-            "srgb": bool(d["sRGB"]),
-            "max_anisotropy": d["maxAnisotropy"],
-            "border": d["borderColor"],
-        }
+    @property
+    def ptr(self) -> int:
+        """The address of a ``cudaTextureDesc``, which lives as long as this."""
+        if self._structure is None:
+            self._structure = made = _structures.TextureDesc()
+            for name, value in self._desc.items():
+                if isinstance(value, tuple):
+                    getattr(made, name)[:] = value
+                else:
+                    setattr(made, name, value)
+        return ctypes.addressof(self._structure)
+
+
+def reading(description: dict) -> dict:
+    """What a ``cudaTextureDesc`` says, as `_core.Texture` wants it."""
+    d = description
+    return {
+        "address_mode": d["addressMode"],
+        "filter": d["filterMode"],
+        "elements_as_they_are": d["readMode"] == runtime.cudaReadModeElementType,
+        "normalized_coordinates": bool(d["normalizedCoords"]),
+        "srgb": bool(d["sRGB"]),
+        "max_anisotropy": d["maxAnisotropy"],
+        "border": d["borderColor"],
+    }
 
 
 class TextureObject(_core.Texture):
@@ -273,7 +319,7 @@ class TextureObject(_core.Texture):
     def __init__(self, ResDesc: ResourceDescriptor, TexDesc: TextureDescriptor) -> None:
         source, shape = ResDesc._source()
         with _runtime_call():
-            super().__init__(source, **shape, **TexDesc._reading())
+            super().__init__(source, **shape, **reading(TexDesc.get_texture_desc()))
         self.ResDesc, self.TexDesc = ResDesc, TexDesc
 
     @property

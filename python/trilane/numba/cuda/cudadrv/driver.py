@@ -21,6 +21,7 @@ from trilane.numba.cuda.cudadrv.error import (
     require_device,
     translated,
 )  # fmt: skip
+from trilane.numba.cuda.cudadrv.ipc import IpcHandle
 
 __all__ = [
     "Context", "CudaAPIError", "CudaDriverError", "CudaSupportError", "Device", "DriverError",
@@ -237,6 +238,37 @@ class Context:
 
     def create_event(self, timing: bool = True) -> Event:
         return Event(_core.Event(self._core, timing))
+
+    def get_ipc_handle(self, memory: Any) -> IpcHandle:
+        """What another process opens an allocation by; it is pickled.
+
+        Raises
+        ------
+        NotImplementedError
+            On the cpu device, whose memory is the process's own.
+        """
+        with translated():
+            handle, offset = _core.export_memory(memory, self._core)
+        size = getattr(memory, "alloc_size", None) or getattr(memory, "nbytes", 0)
+        return IpcHandle(memory, handle, size, self._source_info, offset)
+
+    @property
+    def _source_info(self) -> tuple[int, str]:
+        return self.device.id, self._core.properties.pci_bus_id
+
+    def open_ipc_handle(self, handle: Any, size: int) -> _core.Buffer:
+        """Memory of another process, until the last use of what is returned.
+
+        Parameters
+        ----------
+        handle : bytes or sequence of int
+            Of the allocation.
+        size : int
+            Bytes.
+        """
+        with translated():
+            memory = _core.IpcMemory(bytes(handle), self._core)
+            return _core.Buffer.adopt(memory.address, int(size), memory, self._core)
 
     def push(self) -> None:
         _core.set_current_device(self.device.id)

@@ -38,22 +38,69 @@ class IpcHandle:
         self.offset = int(offset)
         self._opened: tuple[_core.IpcMemory, _core.Buffer] | None = None
 
+    def _sentry(self) -> None:
+        if self._opened is not None:
+            raise ValueError("IpcHandle is already opened")
+
     def open(self, context: Any) -> _core.Buffer:
         """The memory, in a context of this process, until `close`.
+
+        Where the context's device does not reach the memory's a copy, as of `open_staged`.
 
         Raises
         ------
         ValueError
             It is open.
         """
-        if self._opened is not None:
-            raise ValueError("IpcHandle is already opened")
+        self._sentry()
+        source = self._source()
+        if source is None or source.index == context.id:
+            return self.open_direct(context)
+        with translated():
+            reached = _core.can_access_peer(context._core, source)
+        return self.open_direct(context) if reached else self.open_staged(context)
+
+    def open_direct(self, context: Any) -> _core.Buffer:
+        """As `open`, always the memory itself."""
+        self._sentry()
         with translated():
             memory = _core.IpcMemory(self.handle, context._core)
             address = memory.address + self.offset
             buffer = _core.Buffer.adopt(address, self.size, memory, context._core)
         self._opened = memory, buffer
         return buffer
+
+    def open_staged(self, context: Any) -> _core.Buffer:
+        """A copy of the memory on the context's device: what is written to it stays there.
+
+        Raises
+        ------
+        ValueError
+            It is open, or the device of the memory is not among this process's.
+        """
+        self._sentry()
+        source = self._source()
+        if source is None:
+            raise ValueError(
+                f"IpcHandle: no device of this process is the memory's: {self.source_info}"
+            )
+        with translated():
+            memory = _core.IpcMemory(self.handle, source)
+            buffer = _core.Buffer.allocate(self.size, context._core.default_stream)
+            _core.copy_peer(
+                buffer, context._core, memory.address + self.offset, source, self.size, wait=True
+            )
+        self._opened = memory, buffer
+        return buffer
+
+    def _source(self) -> _core.Context | None:
+        """The device that has the memory, as this process counts its devices."""
+        address = self.source_info[1] if self.source_info else None
+        for index in range(_core.device_count()):
+            context = _core.context_of(index)
+            if context.properties.pci_bus_id == address:
+                return context
+        return None
 
     def open_array(self, context: Any, shape: Any, dtype: Any, strides: Any = None) -> Any:
         """As `open`, as a device array; without `strides` it is C-contiguous."""
