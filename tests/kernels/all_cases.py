@@ -11,6 +11,7 @@ from tests.kernels import (  # noqa: F401
     cases_library,
     cases_program,
     cases_random,
+    cases_sync,
     cases_warp,
 )
 from tests.kernels.case import CASES

@@ -14,8 +14,13 @@ DEVICE_LIB = Path(__file__).resolve().parents[2] / "device_lib"
 KERNEL = 'extern "C" __global__ void f(int* p) { p[0] = 1; }\n'
 # A header that exists to say what cannot be had.
 REFUSED = {"pycuda-helpers.hpp": "texture references"}
-# Of the cpu device alone: a part of our own files, and one that CCCL 3.0 has not.
-CPU_ONLY = {"cuda/std/detail_alias.h", "cuda/std/algorithm"}
+# Of the cpu device alone: parts of our own files, and one that CCCL 3.0 has not.
+CPU_ONLY = {
+    "cuda/detail_atomic.h",
+    "cuda/detail_copy.h",
+    "cuda/std/detail_alias.h",
+    "cuda/std/algorithm",
+}
 # Parts of cuRAND's that do not stand alone there.
 PARTS = {"curand_normal.h", "curand_uniform.h"}
 HEADERS = sorted(
@@ -36,6 +41,14 @@ def test_header(header):
         assert said and REFUSED[header] in said
     else:
         assert said is None, said
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_headers_together(architecture):
+    names = [h for h in HEADERS if h not in CPU_ONLY | REFUSED.keys() | PARTS]
+    for order in (names, names[::-1]):
+        includes = "".join(f"#include <{name}>\n" for name in order)
+        assert complaint(Text("headers", includes + KERNEL), architecture) is None
 
 
 @pytest.mark.parametrize("standard", ["c++11", "c++14", "c++20"])
