@@ -78,8 +78,13 @@ void Stream::wait_for(const Event& event) {
     context_->require_usable("Stream.wait_for");
     // Only a driver knows events of other devices; elsewhere what the event stands for is waited
     // for here.
-    if (event.context() != context_ && context_->properties().type != DeviceType::Cuda)
+    if (event.context() != context_ && context_->properties().type != DeviceType::Cuda) {
+        if (context_->captures().of(*this) != nullptr)
+            throw_capture_fault(CaptureFault::Isolation, "Stream.wait_for",
+                                "a captured stream cannot wait for another device: let it wait "
+                                "before begin_capture()");
         return event.context()->device().synchronize_event(event.raw());
+    }
     context_->device().stream_wait_event(raw_, event.raw());
     if (!context_->captures().any()) [[likely]]
         return;

@@ -159,10 +159,31 @@ void check_memory(const Context& context, const Buffer& buffer, size_t offset,
 
 }  // namespace
 
+namespace {
+
+// Now, or when nothing is captured any more: `destroy` waits for the device.
+void destroy_later(Context& context, std::function<void()> destroy) noexcept {
+    if (!context.captures().any()) [[likely]]
+        return destroy();
+    struct Last {
+        explicit Last(std::function<void()> d) : destroy(std::move(d)) {}
+        ~Last() { destroy(); }
+        std::function<void()> destroy;
+    };
+    try {
+        context.captures().later(std::make_shared<const Last>(std::move(destroy)));
+    } catch (const std::exception& error) {
+        report_cleanup_failure("destroying during a capture (it is lost)", error.what());
+    }
+}
+
+}  // namespace
+
 struct CudaArray::Memory {
     explicit Memory(ContextPtr owner) : context(std::move(owner)) {}
     ~Memory() {
-        if (raw != 0 && context->usable()) context->device().destroy_array(raw);
+        if (raw != 0 && context->usable())
+            destroy_later(*context, [c = context, r = raw] { c->device().destroy_array(r); });
     }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
@@ -257,7 +278,11 @@ TexturePtr Texture::create(const BufferPtr& buffer, size_t offset, TextureParams
 }
 
 Texture::~Texture() {
-    if (raw_ != 0 && context_->usable()) context_->device().destroy_texture(raw_);
+    if (raw_ == 0 || !context_->usable()) return;
+    // What it reads goes after it.
+    destroy_later(*context_, [c = context_, r = raw_, kept = std::move(kept_)] {
+        c->device().destroy_texture(r);
+    });
 }
 
 SurfacePtr Surface::create(const CudaArrayPtr& array) {
@@ -275,7 +300,10 @@ SurfacePtr Surface::create(const CudaArrayPtr& array) {
 }
 
 Surface::~Surface() {
-    if (raw_ != 0 && context_->usable()) context_->device().destroy_surface(raw_);
+    if (raw_ == 0 || !context_->usable()) return;
+    destroy_later(*context_, [c = context_, r = raw_, kept = std::move(kept_)] {
+        c->device().destroy_surface(r);
+    });
 }
 
 }  // namespace trilane::core

@@ -244,19 +244,32 @@ void CpuDevice::launch(const core::LaunchParams& params) {
                     "launch of {}: the kernel synchronises the grid: it needs a cooperative launch",
                     kernel->readable_name);
     }
+    if (captures_.keep(params.stream, "launch", [&] { return launch_node(params); })) return;
     LaunchState launch;
-    launch.kernel = kernel;
+    prepare(params, launch);
+    auto turn = streams_.enter(params.stream, "launch");
+    MainWait wait(may_be_long(launch));
+    launch.wait = wait.serial();
+    run_launch(launch);
+    run_children(launch, optin);
+}
+
+void CpuDevice::prepare(const core::LaunchParams& params, LaunchState& launch) const {
+    launch.kernel = reinterpret_cast<LoadedKernel*>(params.function);
     launch.grid = params.grid;
     launch.block = params.block;
     launch.dynamic_shared = params.shared_bytes;
     launch.arguments = params.arguments;
     launch.cooperative = params.cooperative;
     launch.hooks = &hooks_;
-    auto turn = streams_.enter(params.stream, "launch");
-    MainWait wait(may_be_long(launch));
-    launch.wait = wait.serial();
+}
+
+void CpuDevice::run_again(const core::LaunchParams& params, uint64_t wait) const {
+    LaunchState launch;
+    prepare(params, launch);
+    launch.wait = wait;
     run_launch(launch);
-    run_children(launch, optin);
+    run_children(launch, properties_.shared_per_block_optin);
 }
 
 int CpuDevice::occupancy(core::RawFunction function, int block_threads, size_t shared_bytes) {

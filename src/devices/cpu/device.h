@@ -2,7 +2,8 @@
 // (run/) and the checks (check/).
 //
 // Every operation completes before its call returns; streams and events keep their meaning: work on
-// one stream is serial also between threads, and handles are checked.
+// one stream is serial also between threads, and handles are checked. On a captured stream the same
+// operations are kept for a graph (capture.h).
 #pragma once
 
 #include <atomic>
@@ -15,12 +16,14 @@
 #include <vector>
 
 #include "core/device.h"
+#include "devices/cpu/capture.h"
 #include "devices/cpu/device_memory.h"
 #include "devices/cpu/device_streams.h"
 
 namespace trilane::cpu {
 
 class LoadedModule;
+struct LaunchState;
 
 class CpuDevice : public core::Device {
   public:
@@ -31,7 +34,7 @@ class CpuDevice : public core::Device {
     const core::DeviceProperties& properties() const override { return properties_; }
     core::MemoryInfo memory_info() override { return memory_.info(); }
     void make_current() override {}
-    void synchronize() override { streams_.synchronize(); }
+    void synchronize() override;
 
     core::DevicePtr allocate(size_t nbytes, core::RawStream stream) override;
     void free(core::DevicePtr address, core::RawStream stream) noexcept override;
@@ -62,6 +65,15 @@ class CpuDevice : public core::Device {
     bool event_done(core::RawEvent event) override;
     void synchronize_event(core::RawEvent event) override;
     float event_elapsed_ms(core::RawEvent start, core::RawEvent stop) override;
+
+    void begin_capture(core::RawStream stream, core::CaptureMode mode) override;
+    core::RawGraph end_capture(core::RawStream stream) override;
+    bool capturing(core::RawStream stream) override { return captures_.capturing(stream); }
+    void capture_host_function(core::RawStream stream,
+                               const std::function<void()>* function) override;
+    void launch_graph(core::RawGraph graph, core::RawStream stream) override;
+    void upload_graph(core::RawGraph graph, core::RawStream stream) override;
+    void destroy_graph(core::RawGraph graph) noexcept override;
 
     core::RawArray create_array(const core::ArrayParams& params) override;
     void destroy_array(core::RawArray array) noexcept override;
@@ -98,6 +110,14 @@ class CpuDevice : public core::Device {
     std::vector<std::pair<std::string, std::string>> describe() override;
 
   private:
+    void prepare(const core::LaunchParams& params, LaunchState& launch) const;
+    // A launch that was checked before.
+    void run_again(const core::LaunchParams& params, uint64_t wait) const;
+    GraphNode launch_node(const core::LaunchParams& params);
+    // As the caller's only turn on the stream, but for functions of the host's.
+    void replay(const GraphWork& work, core::RawStream stream);
+    // If captured work is what it stands for.
+    void refuse_captured(DeviceStreams::Event& event, const char* what);
     // Memory of the device's own that kernels may read, known to the checks as `name`.
     core::DevicePtr make_noted(size_t nbytes, const char* name);
     void free_noted(core::DevicePtr address) noexcept;
@@ -105,6 +125,7 @@ class CpuDevice : public core::Device {
     core::DeviceHooks hooks_;
     DeviceMemory memory_;
     DeviceStreams streams_;
+    DeviceCaptures captures_;
     bool check_ = false;
 };
 

@@ -224,13 +224,43 @@ void fill_row(core::DevicePtr dst, uint32_t pattern, size_t count) {
     std::fill_n(reinterpret_cast<T*>(dst), count, static_cast<T>(pattern));
 }
 
+void fill_rows(core::DevicePtr dst, uint32_t pattern, int pattern_bytes, size_t count,
+               size_t height, size_t pitch) {
+    for (size_t row = 0; row < height; ++row, dst += pitch) {
+        if (pattern_bytes == 1)
+            std::memset(host(dst), int(pattern & 255), count);
+        else if (pattern_bytes == 2)
+            fill_row<uint16_t>(dst, pattern, count);
+        else
+            fill_row<uint32_t>(dst, pattern, count);
+    }
+}
+
+void copy_rows(const core::Copy3D& p) {
+    for (size_t z = 0; z < p.depth; ++z)
+        for (size_t y = 0; y < p.height; ++y)
+            std::memmove(host(p.dst) + z * p.dst_slice_pitch + y * p.dst_pitch,
+                         host(p.src) + z * p.src_slice_pitch + y * p.src_pitch, p.width_bytes);
+}
+
+// A graph does it on this thread, as the call would have.
+template <typename Work>
+GraphNode node(const Work& work) {
+    return {[work](uint64_t) { work(); }};
+}
+
 }  // namespace
 
 void CpuDevice::copy(core::CopyKind, core::DevicePtr dst, core::DevicePtr src, size_t nbytes,
-                     core::RawStream stream, bool) {
+                     core::RawStream stream, bool wait) {
     check_addresses("copy", dst, src, nbytes);
+    if (wait) captures_.refuse(stream, "copy");
+    const auto work = [=] {
+        if (nbytes > 0) std::memmove(host(dst), host(src), nbytes);
+    };
+    if (captures_.keep(stream, "copy", [&] { return node(work); })) return;
     auto turn = streams_.enter(stream, "copy");
-    if (nbytes > 0) std::memmove(host(dst), host(src), nbytes);
+    work();
 }
 
 void CpuDevice::copy_peer(core::DevicePtr dst, core::Device&, core::DevicePtr src, size_t nbytes,
@@ -238,17 +268,16 @@ void CpuDevice::copy_peer(core::DevicePtr dst, core::Device&, core::DevicePtr sr
     copy(core::CopyKind::DeviceToDevice, dst, src, nbytes, stream, wait);
 }
 
-void CpuDevice::copy_3d(const core::Copy3D& p, core::RawStream stream, bool) {
+void CpuDevice::copy_3d(const core::Copy3D& p, core::RawStream stream, bool wait) {
     check_addresses("copy", p.dst, p.src, p.width_bytes * p.height * p.depth);
     if (p.height > 1 && (p.dst_pitch < p.width_bytes || p.src_pitch < p.width_bytes))
         throw_error(ErrorKind::InvalidArgument,
                     "copy: pitch too small: got {} and {}, expected {} bytes at least", p.dst_pitch,
                     p.src_pitch, p.width_bytes);
+    if (wait) captures_.refuse(stream, "copy");
+    if (captures_.keep(stream, "copy", [&] { return node([p] { copy_rows(p); }); })) return;
     auto turn = streams_.enter(stream, "copy");
-    for (size_t z = 0; z < p.depth; ++z)
-        for (size_t y = 0; y < p.height; ++y)
-            std::memmove(host(p.dst) + z * p.dst_slice_pitch + y * p.dst_pitch,
-                         host(p.src) + z * p.src_slice_pitch + y * p.src_pitch, p.width_bytes);
+    copy_rows(p);
 }
 
 void CpuDevice::fill(core::DevicePtr dst, uint32_t pattern, int pattern_bytes, size_t count,
@@ -261,15 +290,10 @@ void CpuDevice::fill(core::DevicePtr dst, uint32_t pattern, int pattern_bytes, s
     if (dst % size_t(pattern_bytes) != 0)
         throw_error(ErrorKind::InvalidArgument, "fill: the address is not a multiple of {}",
                     pattern_bytes);
+    const auto work = [=] { fill_rows(dst, pattern, pattern_bytes, count, height, pitch); };
+    if (captures_.keep(stream, "fill", [&] { return node(work); })) return;
     auto turn = streams_.enter(stream, "fill");
-    for (size_t row = 0; row < height; ++row, dst += pitch) {
-        if (pattern_bytes == 1)
-            std::memset(host(dst), int(pattern & 255), count);
-        else if (pattern_bytes == 2)
-            fill_row<uint16_t>(dst, pattern, count);
-        else
-            fill_row<uint32_t>(dst, pattern, count);
-    }
+    work();
 }
 
 }  // namespace trilane::cpu

@@ -23,18 +23,24 @@ void DeviceStreams::Turn::wait() {
             throw core::Interrupted("the wait for another thread's work was ended by SIGINT");
 }
 
+std::shared_ptr<DeviceStreams::Stream> DeviceStreams::find(core::RawStream stream,
+                                                           const char* what) {
+    std::shared_lock lock(mutex_);
+    auto entry = streams_.find(stream);
+    if (entry == streams_.end())
+        throw_error(ErrorKind::InvalidArgument, "{}: the stream was destroyed", what);
+    return entry->second;
+}
+
 DeviceStreams::Turn DeviceStreams::enter(core::RawStream stream, const char* what) {
     if (stream == 0) return Turn(nullptr, default_stream_);
-    std::shared_ptr<Stream> found;
-    {
-        std::shared_lock lock(mutex_);
-        auto entry = streams_.find(stream);
-        if (entry != streams_.end()) found = entry->second;
-    }
-    if (found == nullptr)
-        throw_error(ErrorKind::InvalidArgument, "{}: the stream was destroyed", what);
+    std::shared_ptr<Stream> found = find(stream, what);
     Stream& raw = *found;
     return Turn(std::move(found), raw);
+}
+
+bool DeviceStreams::is_blocking(core::RawStream stream, const char* what) {
+    return stream != 0 && !find(stream, what)->non_blocking;
 }
 
 void DeviceStreams::synchronize() {
@@ -102,25 +108,43 @@ core::RawStream CpuDevice::create_stream(bool non_blocking, int priority) {
 }
 
 void CpuDevice::destroy_stream(core::RawStream stream) noexcept {
+    captures_.leave(stream);
     if (!streams_.destroy(stream))
         core::report_cleanup_failure("destroy_stream", "there is no such stream");
 }
 
+void CpuDevice::synchronize() {
+    captures_.refuse_all("synchronize");
+    streams_.synchronize();
+}
+
 void CpuDevice::synchronize_stream(core::RawStream stream) {
+    captures_.refuse(stream, "synchronize");
     auto turn = streams_.enter(stream, "synchronize");
 }
 
 bool CpuDevice::stream_done(core::RawStream stream) {
+    captures_.refuse(stream, "query");
     auto turn = streams_.enter(stream, "query");
     return true;
 }
 
 void CpuDevice::stream_wait_event(core::RawStream stream, core::RawEvent event) {
+    const auto state = streams_.event(event, "wait");
+    {
+        std::lock_guard lock(state->mutex);
+        const bool captured = captures_.any() || state->point.capture != nullptr;
+        if (captured && captures_.wait(stream, streams_.is_blocking(stream, "wait"), state->point,
+                                       state->recorded))
+            return;
+    }
     auto turn = streams_.enter(stream, "wait");
-    streams_.event(event, "wait");
 }
 
 void CpuDevice::host_function(core::RawStream stream, std::function<void()> function) {
+    if (captures_.keep(stream, "host_function",
+                       [&] { return GraphNode{[function](uint64_t) { function(); }, true}; }))
+        return;
     // All work before it is done. The stream is free again when it runs: it may use the device.
     {
         auto turn = streams_.enter(stream, "host_function");
@@ -137,24 +161,39 @@ void CpuDevice::destroy_event(core::RawEvent event) noexcept {
 
 void CpuDevice::record_event(core::RawEvent event, core::RawStream stream) {
     auto state = streams_.event(event, "record");
+    CapturedPoint point = captures_.record(stream, "record");
+    if (point.capture != nullptr) {
+        std::lock_guard lock(state->mutex);
+        state->point = std::move(point);
+        return;
+    }
     auto turn = streams_.enter(stream, "record");
     std::lock_guard lock(state->mutex);
     state->recorded = true;
+    state->point = {};
     state->time_ns = std::chrono::steady_clock::now().time_since_epoch().count();
 }
 
+void CpuDevice::refuse_captured(DeviceStreams::Event& event, const char* what) {
+    std::lock_guard lock(event.mutex);
+    if (event.point.capture != nullptr) captures_.refuse_point(event.point, what);
+}
+
 bool CpuDevice::event_done(core::RawEvent event) {
-    streams_.event(event, "query");
+    refuse_captured(*streams_.event(event, "query"), "query");
     return true;
 }
 
-void CpuDevice::synchronize_event(core::RawEvent event) { streams_.event(event, "synchronize"); }
+void CpuDevice::synchronize_event(core::RawEvent event) {
+    refuse_captured(*streams_.event(event, "synchronize"), "synchronize");
+}
 
 float CpuDevice::event_elapsed_ms(core::RawEvent start, core::RawEvent stop) {
     int64_t times[2] = {};
     core::RawEvent events[2] = {start, stop};
     for (int i = 0; i < 2; ++i) {
         auto state = streams_.event(events[i], "elapsed time");
+        refuse_captured(*state, "elapsed time");
         std::lock_guard lock(state->mutex);
         if (!state->timing)
             throw_error(ErrorKind::InvalidArgument,

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/device.h"
+#include "devices/cpu/capture.h"
 
 namespace trilane::cpu {
 
@@ -24,6 +25,7 @@ class DeviceStreams {
         bool timing = true;
         bool recorded = false;
         int64_t time_ns = 0;
+        CapturedPoint point;  // of captured work, if it was recorded there last
     };
     // The caller's turn on a stream: work of other threads on it waits until this is gone.
     class Turn {
@@ -43,6 +45,7 @@ class DeviceStreams {
     Turn enter(core::RawStream stream, const char* what);
     void synchronize();  // waits for every stream's work in other threads
 
+    bool is_blocking(core::RawStream stream, const char* what);
     core::RawStream create(bool non_blocking, int priority);
     bool destroy(core::RawStream stream);  // false if there is none
     core::RawEvent create_event(bool timing);
@@ -50,6 +53,7 @@ class DeviceStreams {
     std::shared_ptr<Event> event(core::RawEvent event, const char* what);
 
   private:
+    std::shared_ptr<Stream> find(core::RawStream stream, const char* what);
     std::shared_mutex mutex_;
     Stream default_stream_;
     std::unordered_map<uint64_t, std::shared_ptr<Stream>> streams_;

@@ -134,17 +134,22 @@ core::RawArray CpuDevice::create_array(const core::ArrayParams& params) {
 
 void CpuDevice::destroy_array(core::RawArray array) noexcept { free_noted(array); }
 
-void CpuDevice::copy_box(const core::BoxCopy& copy, core::RawStream stream, bool) {
+void CpuDevice::copy_box(const core::BoxCopy& copy, core::RawStream stream, bool wait) {
     for (const BoxEnd* end : {&copy.dst, &copy.src})
         if (end->place != BoxEnd::Place::Array && end->address == 0)
             core::throw_error(core::ErrorKind::InvalidArgument, "copy: the {} address is null",
                               end == &copy.dst ? "destination's" : "source's");
+    const auto work = [copy](uint64_t) {
+        const Place to = place_of(copy.dst), from = place_of(copy.src);
+        for (size_t z = 0; z < copy.depth; ++z)
+            for (size_t y = 0; y < copy.height; ++y)
+                std::memmove(to.first + z * to.slice_pitch + y * to.pitch,
+                             from.first + z * from.slice_pitch + y * from.pitch, copy.width_bytes);
+    };
+    if (wait) captures_.refuse(stream, "copy");
+    if (captures_.keep(stream, "copy", [&] { return GraphNode{work}; })) return;
     auto turn = streams_.enter(stream, "copy");
-    const Place to = place_of(copy.dst), from = place_of(copy.src);
-    for (size_t z = 0; z < copy.depth; ++z)
-        for (size_t y = 0; y < copy.height; ++y)
-            std::memmove(to.first + z * to.slice_pitch + y * to.pitch,
-                         from.first + z * from.slice_pitch + y * from.pitch, copy.width_bytes);
+    work(0);
 }
 
 core::RawTexture CpuDevice::create_texture(const TextureParams& params) {
