@@ -140,30 +140,26 @@ void write_number(double real, int64_t integer, bool is_real, bool is_unsigned, 
     }
 }
 
-// Whether a parameter of `to`, a type of integers, holds the number.
+// Whether the number is a pattern of bits of `to`, a type of integers: programs give 0xffffffff for
+// an int and -1 for an unsigned one, and mean the bits.
 bool holds(TypeRef to, int64_t value, bool is_unsigned) {
     const int bits = to->bits;
-    if (to->kind == TypeKind::UInt) {
-        if (!is_unsigned && value < 0) return false;
-        return bits == 64 || static_cast<uint64_t>(value) >> bits == 0;
-    }
-    if (is_unsigned) return static_cast<uint64_t>(value) >> (bits - 1) == 0;
-    return bits == 64 || (value >> (bits - 1)) == (value < 0 ? -1 : 0);
+    if (bits == 64) return true;
+    if (is_unsigned || value >= 0) return static_cast<uint64_t>(value) >> bits == 0;
+    return value >> (bits - 1) == -1;
 }
 
 bool is_integer(TypeRef type) {
     return type->kind == TypeKind::Int || type->kind == TypeKind::UInt;
 }
 
-// Numba cuts the number's upper bits off there, so that a kernel would run with another one.
+// Numba cuts the upper bits off there, so that a kernel would run with another number.
 [[noreturn]] void throw_too_large(size_t parameter, int64_t value, bool is_unsigned, TypeRef to) {
-    const int bits = to->bits - (to->kind == TypeKind::Int ? 1 : 0);
-    const uint64_t most = ~uint64_t{0} >> (64 - bits);
+    const std::string got =
+        is_unsigned ? fmt::format("{}", static_cast<uint64_t>(value)) : fmt::format("{}", value);
     const std::string text = fmt::format(
-        "kernel argument {}: a number that {} does not hold: got {}, expected {}{} to {}",
-        parameter, to->text,
-        is_unsigned ? fmt::format("{}", static_cast<uint64_t>(value)) : fmt::format("{}", value),
-        to->kind == TypeKind::Int ? "-" : "", to->kind == TypeKind::Int ? most + 1 : 0, most);
+        "kernel argument {}: a number that {} does not hold: got {}, expected {} to {}", parameter,
+        to->text, got, -(int64_t{1} << (to->bits - 1)), (int64_t{1} << to->bits) - 1);
     PyErr_SetString(PyExc_OverflowError, text.c_str());
     nb::raise_python_error();
 }
