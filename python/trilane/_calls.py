@@ -41,3 +41,22 @@ class CallSignature:
         import inspect
 
         return inspect.signature(getattr(instance, self._method))
+
+
+class CalledInC(type):
+    """The type of classes whose instances C++ calls: their ``__call__`` is the method that stands
+    for it, with its text and signature.
+
+    A method of that name would end the short way, and what Python has in its place says no more
+    than "Call self as a function."
+    """
+
+    def __getattribute__(cls, name: str) -> Any:
+        if name == "__call__":
+            for base in type.__getattribute__(cls, "__mro__"):
+                if name in base.__dict__:
+                    break
+                signature = base.__dict__.get("__signature__")
+                if isinstance(signature, CallSignature):
+                    return type.__getattribute__(cls, signature._method)
+        return type.__getattribute__(cls, name)

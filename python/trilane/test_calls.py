@@ -244,6 +244,36 @@ def test_subclasses_may_call_and_hold_what_they_like():
         _core.RawCall()((1,), (1,), ())
 
 
+def test_what_a_class_says_of_its_calls(module):
+    """Its `__call__` is the method that stands for it, and the instances are called by C++ still."""
+    from trilane.numba.cuda.configured import ForwardConfigured
+
+    for cls, first in (
+        (cp.RawKernel, "grid"),
+        (driver.Function, "args"),
+        (ForwardConfigured, "args"),
+    ):
+        assert cls.__call__.__doc__.startswith("Launch")
+        assert cls.__call__.__qualname__ == f"{cls.__name__}.__call__"
+        assert list(inspect.signature(cls.__call__).parameters)[:2] == ["self", first]
+    assert "shared_mem" in inspect.getdoc(cp.RawKernel.__call__)
+    a = cp.ones(4, cp.float32)
+    kernel = cp.RawKernel(TEXT, "scale")
+    cp.RawKernel.__call__(kernel, (1,), (4,), (a, a, 3.0, 4))
+    assert a.get().tolist() == [3.0] * 4
+
+    class Silent(cp.RawKernel):
+        def __call__(self):
+            """Nothing."""
+
+    class Inherits(cp.RawKernel):
+        pass
+
+    assert Silent.__call__.__doc__ == "Nothing." and Silent(TEXT, "scale")() is None
+    assert Inherits.__call__ is cp.RawKernel.__call__
+    assert type(kernel).__basicsize__ == type(Inherits(TEXT, "scale")).__basicsize__
+
+
 def test_calls_of_a_subclass_that_was_never_bound():
     kernel = cp.RawKernel.__new__(cp.RawKernel)
     with pytest.raises(AttributeError, match="_functions"):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from trilane import _core
-from trilane._calls import CallSignature, stands_for
+from trilane._calls import CalledInC, CallSignature, stands_for
 
 from ._context import Context
 from ._enums import func_cache, function_attribute, shared_config
@@ -125,7 +125,7 @@ _ATTRIBUTE_KEYS = {
 }
 
 
-class Function(_core.FunctionCall):
+class Function(_core.FunctionCall, metaclass=CalledInC):
     """A kernel. Call it: ``function(*args, block=(x, y, z), grid=(x, y))``."""
 
     def __init__(self, core_function: Any) -> None:

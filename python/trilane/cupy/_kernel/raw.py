@@ -7,7 +7,7 @@ import copyreg
 import numpy as np
 
 from trilane import _core
-from trilane._calls import CallSignature, stands_for
+from trilane._calls import CalledInC, CallSignature, stands_for
 from trilane._exchange import core_stream, shared_array
 from trilane.cupy._engine import ndarray
 from trilane.cupy.cuda._errors import CompileException, CUDADriverError, driver_error
@@ -163,7 +163,7 @@ class RawModule:
         return MemoryPointer(UnownedMemory(address, nbytes, module), 0)
 
 
-class RawKernel(_core.RawCall):
+class RawKernel(_core.RawCall, metaclass=CalledInC):
     """One kernel of user text. Call it to launch: ``kernel(grid, block, args)``.
 
     Parameters

@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from trilane import _core
-from trilane._calls import CallSignature, stands_for
+from trilane._calls import CalledInC, CallSignature, stands_for
 from trilane.numba import types
 from trilane.numba.cuda.cudadrv.error import CudaAPIError, as_api_error
 from trilane.numba.cuda.untyped import UntypedMemoryError, as_declared
@@ -27,7 +27,7 @@ def _type_or_none(value: Any) -> Any:
         return None
 
 
-class ForwardConfigured(_jit.ConfiguredCall):
+class ForwardConfigured(_jit.ConfiguredCall, metaclass=CalledInC):
     """A kernel with grid, block, stream and dynamic shared memory: call it to launch."""
 
     __slots__ = ("_call", "blockdim", "dispatcher", "griddim", "sharedmem", "stream")
