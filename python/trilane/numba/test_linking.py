@@ -103,7 +103,7 @@ def test_pointers_come_from_cffi():
         store(ffi.from_buffer(x), 1)
 
     with pytest.raises(Exception, match="non-contiguous"):
-        strided[1, 1](x[::2])
+        strided[1, 1](cuda.to_device(x)[::2])
 
 
 def test_calls_that_do_not_fit_are_refused():
