@@ -164,6 +164,22 @@ def library_versions() -> dict: ...
 
 def take_check_reports(context: Context | None = None) -> list[CheckReport]: ...
 
+class Graph:
+    """
+    Captured work, done again at each launch. What it uses lives as long as it.
+    """
+
+    def launch(self, stream: Stream | None = None) -> None: ...
+
+    def upload(self, stream: Stream | None = None) -> None:
+        """What the first launch would do first."""
+
+    @property
+    def context(self) -> Context: ...
+
+    @property
+    def handle(self) -> int: ...
+
 class Stream:
     """An order of work on one device."""
 
@@ -202,6 +218,17 @@ class Stream:
     def __hash__(self) -> int: ...
 
     def __repr__(self) -> str: ...
+
+    def begin_capture(self, mode: int = 2) -> None:
+        """
+        What is put on the stream from now on is kept for a graph instead of done.
+        """
+
+    def end_capture(self) -> Graph:
+        """The graph of what was put on the stream since begin_capture()."""
+
+    def capturing(self) -> bool:
+        """Whether it is captured; also if that capture is lost."""
 
 class Event:
     """A point in the work of a stream."""
@@ -686,7 +713,11 @@ class KernelFaultError(TrilaneError, RuntimeError):
     runtime_name: str
     fault_text: str
 
-class DeviceError(TrilaneError, RuntimeError): ...
+class DeviceError(TrilaneError, RuntimeError):
+    code: int
+    driver_name: str
+    runtime_name: str
+    fault_text: str
 
 class CheckError(TrilaneError, RuntimeError): ...
 

@@ -329,7 +329,8 @@ const core::ContextPtr& require_here(const core::StreamPtr& stream, const Array&
     const core::BufferPtr& buffer = array.buffer();
     if (buffer->context() != stream->context() && core::is_located(*buffer)) [[unlikely]]
         use_elsewhere(*buffer, stream);
-    else if (buffer->stream() && buffer->stream() != stream) [[unlikely]]
+    else if ((buffer->stream() && buffer->stream() != stream) ||
+             stream->context()->captures().any()) [[unlikely]]
         buffer->record_use(stream);
     return stream->context();
 }

@@ -292,8 +292,8 @@ Array repeat(const Array& a, const std::vector<int64_t>& counts, int axis) {
         indices.insert(indices.end(), static_cast<size_t>(counts[i]), static_cast<int64_t>(i));
     Array index = Array::empty({static_cast<int64_t>(indices.size())}, DType::Int64);
     if (!indices.empty())
-        core::copy_to_device(*index.buffer(), 0, indices.data(), indices.size() * 8,
-                             core::current_stream(), true);
+        core::copy_constant(*index.buffer(), 0, indices.data(), indices.size() * 8,
+                            core::current_stream());
     return take(a, index, axis, false, IndexMode::Wrap);
 }
 

@@ -99,8 +99,8 @@ Array batch_offsets(const Array& a, const Shape& a_strides, const Array& b, cons
         offsets[2 * item + 1] = second;
     }
     Array result = Array::empty({2 * count}, DType::Int64);
-    core::copy_to_device(*result.buffer(), 0, offsets.data(), offsets.size() * 8,
-                         core::current_stream(), true);
+    core::copy_constant(*result.buffer(), 0, offsets.data(), offsets.size() * 8,
+                        core::current_stream());
     return result;
 }
 

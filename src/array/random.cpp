@@ -65,6 +65,11 @@ extern "C" __global__ void trilane_random_{3}(S* __restrict__ out, const long lo
 Array launch(uint64_t number, const char* kind, const Shape& shape, DType dtype,
              const char* compute, const char* parameter, int per_block, const char* body,
              const void* a, const void* b, RandomState state, int64_t& blocks) {
+    const core::StreamPtr stream = core::current_stream();
+    if (stream->context()->captures().of(*stream) != nullptr)
+        throw_error(ErrorKind::NotSupported,
+                    "random numbers: cuRAND generators are not part of graphs: each launch would "
+                    "give the same numbers: make them before begin_capture()");
     Array result = Array::empty(shape, dtype);
     int64_t n = result.size();
     blocks = (n + per_block - 1) / per_block;

@@ -121,10 +121,14 @@ double as_double(nb::handle object) {
     return value;
 }
 
-// What a kernel gets of a texture or surface object.
-uint64_t kernel_handle(nb::handle object, Route route) {
-    return route == Route::Texture ? nb::inst_ptr<TextureHandle>(object)->ptr->raw()
-                                   : nb::inst_ptr<SurfaceHandle>(object)->ptr->raw();
+// What a kernel gets of a texture or surface object. The launch does not see which object that is:
+// whatever is captured now keeps it.
+template <typename Object>
+uint64_t kernel_handle(const std::shared_ptr<Object>& object) {
+    core::Captures& captures = object->context()->captures();
+    if (captures.any()) [[unlikely]]
+        for (const core::CapturePtr& capture : captures.open()) capture->hold(object);
+    return object->raw();
 }
 
 // Into an Int or UInt argument, whichever holds it.
@@ -286,7 +290,9 @@ void ArgumentList::convert(nb::handle object, const TypeRoute& type, size_t posi
         case Route::Surface:
             argument.kind = ArgumentKind::UInt;
             argument.size = 8;
-            argument.bits = kernel_handle(object, type.route);
+            argument.bits = type.route == Route::Texture
+                                ? kernel_handle(nb::inst_ptr<TextureHandle>(object)->ptr)
+                                : kernel_handle(nb::inst_ptr<SurfaceHandle>(object)->ptr);
             return;
         case Route::Handler:
             has_handlers_ = true;

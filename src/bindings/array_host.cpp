@@ -52,8 +52,8 @@ Array array_from_host(nb::handle object, char order) {
     if (result.nbytes() == 0) return result;
     uintptr_t address = host_address(host);
     array::SlowSection slow;
-    core::copy_to_device(*result.buffer(), 0, reinterpret_cast<const void*>(address),
-                         result.nbytes(), core::current_stream(), true);
+    core::copy_constant(*result.buffer(), 0, reinterpret_cast<const void*>(address),
+                        result.nbytes(), core::current_stream());
     return result;
 }
 

@@ -227,6 +227,7 @@ void set(Array& a, nb::object value, const core::StreamPtr& stream) {
                     array::to_string(a.shape()),
                     array::to_string(shape_from_python(value.attr("shape"))));
     const core::DeviceScope there(a.context());
+    core::refuse_wait("ndarray.set", *core::current_stream());
     array::copy_into(a, array_from_host(value, 'K'));
 }
 

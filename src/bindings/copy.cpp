@@ -15,6 +15,12 @@
 namespace trilane::bindings {
 
 void keep_until_done(const core::StreamPtr& stream, std::unique_ptr<HostView> view) {
+    if (core::CapturePtr capture = stream->context()->captures().of(*stream)) {
+        // Each launch of the graph copies again. It may end on any thread.
+        capture->hold(std::shared_ptr<const void>(
+            view.release(), [](HostView* kept) { release_later([kept] { delete kept; }); }));
+        return;
+    }
     if (stream->context()->properties().type != core::DeviceType::Cuda) return;
     release_now();
     std::shared_ptr<HostView> held = std::move(view);

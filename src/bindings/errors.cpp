@@ -91,6 +91,11 @@ void raise_core_error(const core::Error& error) {
         value.attr("driver_name") = names.driver_name;
         value.attr("runtime_name") = names.runtime_name;
         value.attr("fault_text") = names.text;
+    } else if (const core::StatusNames* names = core::capture_status_names(error.status())) {
+        value.attr("code") = error.status();
+        value.attr("driver_name") = names->driver_name;
+        value.attr("runtime_name") = names->runtime_name;
+        value.attr("fault_text") = names->text;
     }
     if (PyObject* face = faces[static_cast<size_t>(error.kind())]) value = nb::handle(face)(value);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(value.ptr())), value.ptr());
@@ -127,7 +132,9 @@ void bind_errors(nb::module_& m) {
         {ErrorKind::KernelFault, "KernelFaultError", PyExc_RuntimeError,
          "A running kernel died. ``code`` is CUDA's number of the fault, ``driver_name`` and "
          "``runtime_name`` are its names there, ``fault_text`` its description."},
-        {ErrorKind::DeviceError, "DeviceError", PyExc_RuntimeError, "A driver call failed."},
+        {ErrorKind::DeviceError, "DeviceError", PyExc_RuntimeError,
+         "A driver call failed. What captures of streams refuse has the attributes of "
+         "``KernelFaultError``; elsewhere ``code`` is 0."},
         {ErrorKind::CheckError, "CheckError", PyExc_RuntimeError,
          "The checks of the cpu device found a fault."},
         {ErrorKind::NotFound, "NotFoundError", PyExc_LookupError,
@@ -158,9 +165,11 @@ void bind_errors(nb::module_& m) {
         classes[static_cast<size_t>(row.kind)] = type;
         m.attr(row.name) = nb::handle(type);
     }
-    nb::handle fault(classes[static_cast<size_t>(ErrorKind::KernelFault)]);
-    fault.attr("code") = 0;
-    for (const char* name : {"driver_name", "runtime_name", "fault_text"}) fault.attr(name) = "";
+    for (const ErrorKind kind : {ErrorKind::KernelFault, ErrorKind::DeviceError}) {
+        nb::handle type(classes[static_cast<size_t>(kind)]);
+        type.attr("code") = 0;
+        for (const char* name : {"driver_name", "runtime_name", "fault_text"}) type.attr(name) = "";
+    }
     nb::register_exception_translator(translate);
     m.def("set_error_face", set_error_face, nb::arg("kind"), nb::arg("function").none(),
           "What to raise in place of the core's errors of a kind: `function(error)` gives an "

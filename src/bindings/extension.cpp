@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "bindings/bindings.h"
+#include "bindings/graph.h"
 #include "bindings/locate.h"
 #include "core/background.h"
 #include "core/env.h"
@@ -182,6 +183,7 @@ NB_MODULE(_core, m) {
         trilane::core::start_early();
     bind_errors(m);
     bind_device(m);
+    bind_graph(m);
     bind_stream(m);
     bind_memory(m);
     bind_copy(m);

@@ -20,6 +20,27 @@ bool uses_host_memory(const core::ContextPtr& context) {
     return context->properties().type == core::DeviceType::Cpu && !core::env_flag("TRILANE_CHECK");
 }
 
+// A launch that waits for its kernel has no place in a graph: neither can what it copies back be
+// copied at each launch, nor what it looks at afterwards be looked at.
+void refuse_captured(const core::StreamPtr& stream, const Variant& variant,
+                     const std::vector<ArrayArgument>& arrays) {
+    if (stream->context()->captures().of(*stream) == nullptr) [[likely]]
+        return;
+    const std::string call = fmt::format("launch of {}", variant.function->name());
+    for (const ArrayArgument& a : arrays)
+        if (a.host || a.target.is_valid())
+            core::throw_capture_fault(
+                core::CaptureFault::Unsupported, call,
+                fmt::format("argument {}: got an array of the host, expected one of the device, "
+                            "because the launch is captured: make it by cuda.to_device() before",
+                            a.parameter + 1));
+    if (variant.raises)
+        core::throw_capture_fault(
+            core::CaptureFault::Unsupported, call,
+            "the kernel may raise exceptions, which are looked for after each launch, and the "
+            "launch is captured: compile it without debug=True and without raise and assert");
+}
+
 size_t rounded(size_t nbytes) { return (nbytes + 255) / 256 * 256; }
 
 // Host arrays on their way to the device and back.
@@ -145,6 +166,7 @@ void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple)
             core::ErrorKind::TypeMismatch, "{}: wrong number of arguments: got {}, expected {}",
             variant->function->name(), arguments.types().size(), variant->parameters.size());
     config.cooperative |= variant->cooperative;
+    refuse_captured(config.stream, *variant, arguments.arrays());
     Staging staging(arguments.arrays(), variant->writes, config.stream);
     if (place)
         staging.protect();
@@ -164,7 +186,7 @@ void KernelDispatcher::launch(const core::LaunchConfig& given, nb::handle tuple)
         arguments.pointers().push_back(arguments.keep(&bytes, 4, 4));
     }
     for (const ArrayArgument& a : arguments.arrays())
-        if (a.buffer && a.buffer->stream() != config.stream)
+        if (a.buffer && (a.buffer->stream() != config.stream || context->captures().any()))
             core::use_on(*a.buffer, config.stream, variant->function->name().c_str());
     jit::Failure raised;
     {

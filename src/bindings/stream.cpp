@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "bindings/bindings.h"
+#include "bindings/graph.h"
 #include "bindings/release_later.h"
 #include "core/error.h"
 
@@ -39,7 +40,8 @@ class HostFunction {
 };
 
 void bind_stream_class(nb::module_& m) {
-    nb::class_<StreamHandle>(m, "Stream", "An order of work on one device.")
+    nb::class_<StreamHandle> stream(m, "Stream", "An order of work on one device.");
+    stream
         .def(
             "__init__",
             [](StreamHandle* self, const core::ContextPtr& context, bool non_blocking,
@@ -100,6 +102,7 @@ void bind_stream_class(nb::module_& m) {
             return fmt::format("<Stream {:#x} of device {}>", s.ptr->raw(),
                                s.ptr->context()->index());
         });
+    bind_captures(stream);
 }
 
 void bind_event_class(nb::module_& m) {

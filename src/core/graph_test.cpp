@@ -235,6 +235,19 @@ TEST_F(GraphTest, WrongEndsAndBeginningsAreToldAndTheRightEndStillEnds) {
     EXPECT_FALSE(other->capturing());
 }
 
+TEST_F(GraphTest, ACapturedStreamCannotWaitForAnotherDevice) {
+    auto elsewhere = std::make_shared<FakeMachine>();
+    ContextPtr other = testing::make_fake_context(elsewhere, 1);
+    EventPtr event = Event::create(other);
+    event->record(*other->default_stream());
+    stream->begin_capture();
+    EXPECT_ERROR(stream->wait_for(*event), DeviceError, "(905)");
+    EXPECT_EQ(elsewhere->calls_of("synchronize_event"), 0);
+    const GraphPtr graph = stream->end_capture();
+    stream->wait_for(*event);
+    EXPECT_EQ(elsewhere->calls_of("synchronize_event"), 1);
+}
+
 TEST_F(GraphTest, AStreamThatGoesEndsItsCapture) {
     auto called = std::make_shared<int>(0);
     stream->begin_capture();

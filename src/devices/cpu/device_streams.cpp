@@ -58,9 +58,10 @@ void DeviceStreams::synchronize() {
 
 namespace {
 
-// One count for all devices: a handle means one stream or event, whichever device is asked.
+// One count for all devices: a handle means one stream or event, whichever device is asked. Small
+// numbers stand for CUDA's default streams.
 uint64_t next_handle() {
-    static std::atomic<uint64_t> last{0};
+    static std::atomic<uint64_t> last{15};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 

@@ -60,6 +60,8 @@ class CudaDevice : public core::Device {
     void begin_capture(core::RawStream stream, core::CaptureMode mode) override;
     core::RawGraph end_capture(core::RawStream stream) override;
     bool capturing(core::RawStream stream) override;
+    void capture_host_function(core::RawStream stream,
+                               const std::function<void()>* function) override;
     void launch_graph(core::RawGraph graph, core::RawStream stream) override;
     void upload_graph(core::RawGraph graph, core::RawStream stream) override;
     void destroy_graph(core::RawGraph graph) noexcept override;
@@ -134,6 +136,7 @@ class CudaDevice : public core::Device {
     void copy_to_host(void* dst, core::DevicePtr src, size_t nbytes, StreamHandle stream,
                       bool wait);
     bool is_pageable(const void* address);
+    bool is_captured(StreamHandle stream);  // or cannot be asked
     // Until `ask` is no longer kNotReady; Ctrl-C may leave it.
     void poll(const std::function<Result()>& ask, const char* call);
     // What a copy on that stream would wait for; Ctrl-C may leave it. The waiting thread's alone.

@@ -64,12 +64,18 @@ bool CudaDevice::is_pageable(const void* address) {
            result::kSuccess;
 }
 
+// A graph copies from and to the user's memory each time; the ring's would be used again.
+bool CudaDevice::is_captured(StreamHandle stream) {
+    int status = 0;
+    return driver_.cuStreamIsCapturing(stream, &status) != result::kSuccess || status != 0;
+}
+
 void CudaDevice::copy_to_device(DevicePtr dst, const void* src, size_t nbytes, StreamHandle stream,
                                 bool wait) {
     // The ring takes no more than it holds before the stream is free.
     if (!wait && nbytes > Staging::ring_bytes() && may_hold_up(stream) && is_pageable(src))
         await_earlier(stream);
-    if (nbytes >= Staging::least_bytes() && is_pageable(src) &&
+    if (nbytes >= Staging::least_bytes() && is_pageable(src) && !is_captured(stream) &&
         staging_->to_device(context(), dst, src, nbytes, stream)) {
         if (wait) check(driver_.cuStreamSynchronize(stream), "cuStreamSynchronize");
         return;
@@ -84,7 +90,7 @@ void CudaDevice::copy_to_host(void* dst, DevicePtr src, size_t nbytes, StreamHan
                               bool wait) {
     // Into pageable memory the driver copies at once, after what is on the stream.
     if (!wait && may_hold_up(stream) && is_pageable(dst)) await_earlier(stream);
-    if (nbytes >= Staging::least_bytes() && is_pageable(dst) &&
+    if (nbytes >= Staging::least_bytes() && is_pageable(dst) && !is_captured(stream) &&
         staging_->to_host(context(), dst, src, nbytes, stream))
         return;
     if (wait && stream == nullptr)

@@ -22,6 +22,7 @@ void CudaDevice::begin_capture(RawStream stream, core::CaptureMode mode) {
 
 RawGraph CudaDevice::end_capture(RawStream stream) {
     const Scope scope(*this, "end_capture");
+    const RelaxedCapture relaxed(driver_);
     GraphHandle graph = nullptr;
     check(driver_.cuStreamEndCapture(stream_of(stream), &graph), "cuStreamEndCapture");
     if (graph == nullptr)
@@ -38,11 +39,24 @@ RawGraph CudaDevice::end_capture(RawStream stream) {
 bool CudaDevice::capturing(RawStream stream) {
     const Scope scope(*this, "capturing");
     int status = 0;
-    const Result result = driver_.cuStreamIsCapturing(stream_of(stream), &status);
-    // Another stream is captured: what is asked of the default stream cannot be told.
-    if (result == result::kStreamCaptureImplicit) return false;
-    check(result, "cuStreamIsCapturing");
+    check(driver_.cuStreamIsCapturing(stream_of(stream), &status), "cuStreamIsCapturing");
     return status != 0;
+}
+
+void CudaDevice::capture_host_function(RawStream stream, const std::function<void()>* function) {
+    const Scope scope(*this, "host_function");
+    const auto run = [](void* user) noexcept {
+        try {
+            (*static_cast<const std::function<void()>*>(user))();
+        } catch (const std::exception& error) {
+            core::report_cleanup_failure("host function of a graph", error.what());
+        } catch (...) {
+            core::report_cleanup_failure("host function of a graph", "unknown exception");
+        }
+    };
+    check(driver_.cuLaunchHostFunc(stream_of(stream), run,
+                                   const_cast<std::function<void()>*>(function)),
+          "cuLaunchHostFunc");
 }
 
 void CudaDevice::launch_graph(RawGraph graph, RawStream stream) {
@@ -52,13 +66,15 @@ void CudaDevice::launch_graph(RawGraph graph, RawStream stream) {
 
 void CudaDevice::upload_graph(RawGraph graph, RawStream stream) {
     const Scope scope(*this, "upload_graph");
+    const RelaxedCapture relaxed(driver_);
     check(driver_.cuGraphUpload(graph_of(graph), stream_of(stream)), "cuGraphUpload");
 }
 
 void CudaDevice::destroy_graph(RawGraph graph) noexcept {
     Scope scope(*this);
-    if (graph != 0 && try_enter(scope))
-        faults_.report(driver_.cuGraphExecDestroy(graph_of(graph)), "cuGraphExecDestroy");
+    if (graph == 0 || !try_enter(scope)) return;
+    const RelaxedCapture relaxed(driver_);
+    faults_.report(driver_.cuGraphExecDestroy(graph_of(graph)), "cuGraphExecDestroy");
 }
 
 }  // namespace trilane::cuda

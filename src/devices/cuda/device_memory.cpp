@@ -27,6 +27,7 @@ PoolHandle CudaDevice::pool() {
 
 DevicePtr CudaDevice::allocate(size_t nbytes, core::RawStream stream) {
     const Scope scope(*this, "allocate");
+    const RelaxedCapture relaxed(driver_);
     DevicePtr address = 0;
     if (!async_allocation_) {
         check(driver_.cuMemAlloc(&address, nbytes), "cuMemAlloc");
@@ -52,6 +53,7 @@ void CudaDevice::free(DevicePtr address, core::RawStream stream) noexcept {
         managed = managed_.erase(address) != 0;
     }
     if (!try_enter(scope)) return;
+    const RelaxedCapture relaxed(driver_);
     if (managed || !async_allocation_)
         faults_.report(driver_.cuMemFree(address), "cuMemFree");
     else
@@ -60,6 +62,7 @@ void CudaDevice::free(DevicePtr address, core::RawStream stream) noexcept {
 
 void* CudaDevice::allocate_host(size_t nbytes, unsigned flags) {
     const Scope scope(*this, "allocate_host");
+    const RelaxedCapture relaxed(driver_);
     void* address = nullptr;
     check(driver_.cuMemHostAlloc(&address, nbytes, flags), "cuMemHostAlloc");
     return address;
@@ -67,8 +70,9 @@ void* CudaDevice::allocate_host(size_t nbytes, unsigned flags) {
 
 void CudaDevice::free_host(void* address) noexcept {
     Scope scope(*this);
-    if (address != nullptr && try_enter(scope))
-        faults_.report(driver_.cuMemFreeHost(address), "cuMemFreeHost");
+    if (address == nullptr || !try_enter(scope)) return;
+    const RelaxedCapture relaxed(driver_);
+    faults_.report(driver_.cuMemFreeHost(address), "cuMemFreeHost");
 }
 
 DevicePtr CudaDevice::host_device_pointer(void* address) {
@@ -80,17 +84,20 @@ DevicePtr CudaDevice::host_device_pointer(void* address) {
 
 void CudaDevice::register_host(void* address, size_t nbytes, unsigned flags) {
     const Scope scope(*this, "register_host");
+    const RelaxedCapture relaxed(driver_);
     check(driver_.cuMemHostRegister(address, nbytes, flags), "cuMemHostRegister");
 }
 
 void CudaDevice::unregister_host(void* address) noexcept {
     Scope scope(*this);
-    if (address != nullptr && try_enter(scope))
-        faults_.report(driver_.cuMemHostUnregister(address), "cuMemHostUnregister");
+    if (address == nullptr || !try_enter(scope)) return;
+    const RelaxedCapture relaxed(driver_);
+    faults_.report(driver_.cuMemHostUnregister(address), "cuMemHostUnregister");
 }
 
 DevicePtr CudaDevice::allocate_managed(size_t nbytes, unsigned flags) {
     const Scope scope(*this, "allocate_managed");
+    const RelaxedCapture relaxed(driver_);
     DevicePtr address = 0;
     check(driver_.cuMemAllocManaged(&address, nbytes, flags == 0 ? kMemoryAttachGlobal : flags),
           "cuMemAllocManaged");

@@ -10,6 +10,7 @@ using core::RawStream;
 
 RawStream CudaDevice::create_stream(bool non_blocking, int priority) {
     const Scope scope(*this, "create_stream");
+    const RelaxedCapture relaxed(driver_);
     StreamHandle stream = nullptr;
     check(driver_.cuStreamCreateWithPriority(&stream, non_blocking ? kStreamNonBlocking : 0,
                                              priority),
@@ -33,6 +34,7 @@ void CudaDevice::destroy_stream(RawStream stream) noexcept {
 
 bool CudaDevice::stream_done(RawStream stream) {
     const Scope scope(*this, "query");
+    const RelaxedCapture relaxed(driver_);
     const Result result = driver_.cuStreamQuery(stream_of(stream));
     if (result == result::kNotReady) return false;
     check(result, "cuStreamQuery");
@@ -112,6 +114,7 @@ void CudaDevice::record_event(RawEvent event, RawStream stream) {
 
 bool CudaDevice::event_done(RawEvent event) {
     const Scope scope(*this, "query");
+    const RelaxedCapture relaxed(driver_);
     const Result result = driver_.cuEventQuery(event_of(event));
     if (result == result::kNotReady) return false;
     check(result, "cuEventQuery");
@@ -120,6 +123,7 @@ bool CudaDevice::event_done(RawEvent event) {
 
 float CudaDevice::event_elapsed_ms(RawEvent start, RawEvent stop) {
     const Scope scope(*this, "elapsed time");
+    const RelaxedCapture relaxed(driver_);
     float ms = 0;
     const Result result = driver_.cuEventElapsedTime(&ms, event_of(start), event_of(stop));
     if (result == result::kNotReady)

@@ -131,6 +131,7 @@ TextureDescriptor descriptor_of(const TextureParams& params) {
 
 core::RawArray CudaDevice::create_array(const core::ArrayParams& params) {
     const Scope scope(*this, "create_array");
+    const RelaxedCapture relaxed(driver_);
     ArrayDescriptor descriptor;
     descriptor.width = params.width;
     descriptor.height = params.height;
@@ -147,7 +148,8 @@ core::RawArray CudaDevice::create_array(const core::ArrayParams& params) {
 }
 
 // Whether the driver waits for kernels that use what is destroyed is not said, so it is done here.
-// While a stream is captured nothing can be waited for: what the graph will do is its maker's care.
+// The core does not call this while a stream is captured; if another library captures one, nothing
+// can be waited for.
 void CudaDevice::wait_before_destroying() noexcept {
     const Result result = driver_.cuCtxSynchronize();
     if (result != result::kStreamCaptureUnsupported) faults_.report(result, "cuCtxSynchronize");
@@ -156,6 +158,7 @@ void CudaDevice::wait_before_destroying() noexcept {
 void CudaDevice::destroy_array(core::RawArray array) noexcept {
     Scope scope(*this);
     if (!try_enter(scope)) return;
+    const RelaxedCapture relaxed(driver_);
     wait_before_destroying();
     faults_.report(driver_.cuArrayDestroy(array_of(array)), "cuArrayDestroy");
 }
@@ -182,6 +185,7 @@ void CudaDevice::copy_box(const core::BoxCopy& copy, core::RawStream raw, bool w
 
 core::RawTexture CudaDevice::create_texture(const TextureParams& params) {
     const Scope scope(*this, "create_texture");
+    const RelaxedCapture relaxed(driver_);
     const ResourceDescriptor resource = resource_of(params);
     const TextureDescriptor descriptor = descriptor_of(params);
     uint64_t texture = 0;
@@ -193,12 +197,14 @@ core::RawTexture CudaDevice::create_texture(const TextureParams& params) {
 void CudaDevice::destroy_texture(core::RawTexture texture) noexcept {
     Scope scope(*this);
     if (!try_enter(scope)) return;
+    const RelaxedCapture relaxed(driver_);
     wait_before_destroying();
     faults_.report(driver_.cuTexObjectDestroy(texture), "cuTexObjectDestroy");
 }
 
 core::RawSurface CudaDevice::create_surface(core::RawArray array) {
     const Scope scope(*this, "create_surface");
+    const RelaxedCapture relaxed(driver_);
     ResourceDescriptor resource;
     resource.type = kResourceArray;
     resource.res.array.array = array_of(array);
@@ -210,6 +216,7 @@ core::RawSurface CudaDevice::create_surface(core::RawArray array) {
 void CudaDevice::destroy_surface(core::RawSurface surface) noexcept {
     Scope scope(*this);
     if (!try_enter(scope)) return;
+    const RelaxedCapture relaxed(driver_);
     wait_before_destroying();
     faults_.report(driver_.cuSurfObjectDestroy(surface), "cuSurfObjectDestroy");
 }

@@ -38,11 +38,15 @@ constexpr Result kSuccess = 0, kInvalidValue = 1, kOutOfMemory = 2, kNotInitiali
                  kMisalignedAddress = 716, kInvalidAddressSpace = 717, kInvalidPc = 718,
                  kLaunchFailed = 719, kCooperativeLaunchTooLarge = 720, kSystemDriverMismatch = 803,
                  kCompatNotSupported = 804, kNotSupported = 801, kStreamCaptureUnsupported = 900,
-                 kStreamCaptureInvalidated = 901, kPeerAccessAlreadyEnabled = 704,
-                 kPeerAccessNotEnabled = 705, kStreamCaptureImplicit = 906, kUnknown = 999;
+                 kIllegalState = 401, kStreamCaptureMerge = 902, kStreamCaptureUnmatched = 903,
+                 kStreamCaptureIsolation = 905, kCapturedEvent = 907,
+                 kStreamCaptureWrongThread = 908, kStreamCaptureInvalidated = 901,
+                 kPeerAccessAlreadyEnabled = 704, kPeerAccessNotEnabled = 705,
+                 kStreamCaptureImplicit = 906, kUnknown = 999;
 }  // namespace result
 
 constexpr unsigned kStreamNonBlocking = 1;
+constexpr int kCaptureGlobal = 0, kCaptureThreadLocal = 1, kCaptureRelaxed = 2;
 constexpr unsigned kEventBlockingSync = 1, kEventDisableTiming = 2;
 constexpr unsigned kMemoryAttachGlobal = 1;
 

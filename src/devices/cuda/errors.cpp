@@ -102,7 +102,7 @@ ErrorKind kind_of(Result result) {
 
 void throw_driver_error(const DriverTable& driver, Result result, std::string_view call,
                         std::string_view hint) {
-    throw Error(kind_of(result), compose(driver, result, call, hint));
+    throw Error(kind_of(result), compose(driver, result, call, hint)).with_status(result);
 }
 
 std::string FaultState::recent_names() const {
@@ -143,7 +143,7 @@ void FaultState::keep(Result result, std::string_view call) {
 void FaultState::fail(Result result, std::string_view call, std::string_view hint) {
     if (!is_sticky(result)) {
         require_usable(std::string(call).c_str());  // what follows a fault is no news
-        throw Error(kind_of(result), compose(driver_, result, call, hint));
+        throw Error(kind_of(result), compose(driver_, result, call, hint)).with_status(result);
     }
     keep(result, call);
     throw_lost(std::string(call).c_str());

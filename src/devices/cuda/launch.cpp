@@ -23,11 +23,13 @@ const LoadedFunction& function_of(RawFunction raw) {
 core::Image CudaDevice::link(std::span<const core::LinkInput> inputs,
                              const core::LinkOptions& options) {
     const Scope scope(*this, "link");
+    const RelaxedCapture relaxed(driver_);
     return link_images(driver_, faults_, inputs, options);
 }
 
 RawModule CudaDevice::load(const core::Image& image) {
     const Scope scope(*this, "load");
+    const RelaxedCapture relaxed(driver_);
     if (image.format == "object" || is_relocatable(image.bytes)) {
         core::LinkInput input{"the image", {}, image.bytes};
         return reinterpret_cast<RawModule>(
@@ -40,16 +42,19 @@ void CudaDevice::unload(RawModule module) noexcept {
     Scope scope(*this);
     if (driver_forked()) return;
     try_enter(scope);  // what is ours goes even if the context is lost
+    const RelaxedCapture relaxed(driver_);
     delete &module_of(module);
 }
 
 core::FunctionInfo CudaDevice::function(RawModule module, std::string_view name) {
     const Scope scope(*this, "function");
+    const RelaxedCapture relaxed(driver_);
     return module_of(module).function(name);
 }
 
 core::SymbolInfo CudaDevice::global(RawModule module, std::string_view name) {
     const Scope scope(*this, "global");
+    const RelaxedCapture relaxed(driver_);
     return module_of(module).global(name);
 }
 

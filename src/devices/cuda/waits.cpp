@@ -77,6 +77,7 @@ void CudaDevice::synchronize() {
 
 void CudaDevice::synchronize_stream(core::RawStream stream) {
     const Scope scope(*this, "synchronize");
+    const RelaxedCapture relaxed(driver_);
     if (core::wait_may_be_left())
         poll([&] { return driver_.cuStreamQuery(stream_of(stream)); }, "cuStreamQuery");
     check(driver_.cuStreamSynchronize(stream_of(stream)), "cuStreamSynchronize");
@@ -84,6 +85,7 @@ void CudaDevice::synchronize_stream(core::RawStream stream) {
 
 void CudaDevice::synchronize_event(core::RawEvent event) {
     const Scope scope(*this, "synchronize");
+    const RelaxedCapture relaxed(driver_);
     if (core::wait_may_be_left())
         poll([&] { return driver_.cuEventQuery(event_of(event)); }, "cuEventQuery");
     check(driver_.cuEventSynchronize(event_of(event)), "cuEventSynchronize");

@@ -13,6 +13,7 @@ from trilane.cupy.cuda import (
     compiler,
     device,
     driver,
+    graph,
     memory,
     nvtx,
     pinned_memory,
@@ -21,6 +22,7 @@ from trilane.cupy.cuda import (
     stream,
 )
 from trilane.cupy.cuda.device import Device, get_device_id
+from trilane.cupy.cuda.graph import Graph
 from trilane.cupy.cuda.memory import (
     BaseMemory,
     ManagedMemory,
@@ -57,7 +59,7 @@ _LAZY = {
     "texture": "trilane.cupy.cuda.texture",
 }
 _MISSING = frozenset(
-    """graph memory_hook memory_hooks common Graph MemoryHook CFunctionAllocator
+    """memory_hook memory_hooks common MemoryHook CFunctionAllocator
     PythonFunctionAllocator MemoryAsync get_cublas_handle get_rocm_path get_hipcc_path
     get_nvcc_path""".split()
 )
@@ -108,6 +110,7 @@ __all__ = [
     "Device",
     "Event",
     "ExternalStream",
+    "Graph",
     "ManagedMemory",
     "Memory",
     "MemoryAsyncPool",
@@ -130,6 +133,7 @@ __all__ = [
     "get_device_id",
     "get_elapsed_time",
     "get_local_runtime_version",
+    "graph",
     "is_available",
     "malloc_async",
     "malloc_managed",

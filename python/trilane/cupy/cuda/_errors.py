@@ -18,6 +18,19 @@ _FAULT_NAMES = {
     718: "InvalidPc",
     719: "LaunchFailure",
 }
+# Of captures of streams: CUDA's number, name in the runtime, name in the driver.
+_CAPTURE_NAMES = (
+    (401, "IllegalState", "ILLEGAL_STATE"),
+    (900, "StreamCaptureUnsupported", "STREAM_CAPTURE_UNSUPPORTED"),
+    (901, "StreamCaptureInvalidated", "STREAM_CAPTURE_INVALIDATED"),
+    (902, "StreamCaptureMerge", "STREAM_CAPTURE_MERGE"),
+    (903, "StreamCaptureUnmatched", "STREAM_CAPTURE_UNMATCHED"),
+    (904, "StreamCaptureUnjoined", "STREAM_CAPTURE_UNJOINED"),
+    (905, "StreamCaptureIsolation", "STREAM_CAPTURE_ISOLATION"),
+    (906, "StreamCaptureImplicit", "STREAM_CAPTURE_IMPLICIT"),
+    (907, "CapturedEvent", "CAPTURED_EVENT"),
+    (908, "StreamCaptureWrongThread", "STREAM_CAPTURE_WRONG_THREAD"),
+)
 # cudaError_t numbers of the names that calls here raise.
 _RUNTIME_STATUS = {
     "cudaSuccess": 0,
@@ -34,6 +47,7 @@ _RUNTIME_STATUS = {
     "cudaErrorPeerAccessNotEnabled": 705,
     "cudaErrorUnknown": 999,
     **{f"cudaError{name}": number for number, name in _FAULT_NAMES.items()},
+    **{f"cudaError{name}": number for number, name, _ in _CAPTURE_NAMES},
 }
 # CUresult numbers.
 _DRIVER_STATUS = {
@@ -54,6 +68,7 @@ _DRIVER_STATUS = {
     "CUDA_ERROR_INVALID_PC": 718,
     "CUDA_ERROR_LAUNCH_FAILED": 719,
     "CUDA_ERROR_UNKNOWN": 999,
+    **{f"CUDA_ERROR_{name}": number for number, _, name in _CAPTURE_NAMES},
 }
 
 
@@ -144,8 +159,14 @@ class _DeviceFailure(CUDARuntimeError, _core.DeviceError):
     """A call of the driver failed, or there is no device."""
 
     def __init__(self, error: _core.DeviceError) -> None:
-        self.message, self.detail = error.message, error.detail
-        self.status, text = _no_device() or (999, f"cudaErrorUnknown: {error.message}")
+        self.message, self.detail, self.code = error.message, error.detail, error.code
+        self.driver_name, self.runtime_name = error.driver_name, error.runtime_name
+        self.fault_text = error.fault_text
+        if error.code:
+            self.status = error.code
+            text = f"{error.runtime_name}: {error.fault_text}: {error.message}"
+        else:
+            self.status, text = _no_device() or (999, f"cudaErrorUnknown: {error.message}")
         RuntimeError.__init__(self, text)
 
     def __reduce__(self):

@@ -12,9 +12,11 @@ from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy.cuda._attributes import ATTRIBUTE_NAMES
 from trilane.cupy.cuda._errors import CUDARuntimeError, check_device_count
 from trilane.cupy.cuda._runtime_arrays import *  # noqa: F403
+from trilane.cupy.cuda._runtime_graphs import *  # noqa: F403
 from trilane.cupy.cuda._runtime_ipc import *  # noqa: F403
 from trilane.cupy.cuda.device import Device, _context
 from trilane.cupy.cuda.memory import _host
+from trilane.cupy.cuda.stream import refuse_callback
 
 is_hip = False
 CUDA_VERSION = 13000
@@ -405,8 +407,16 @@ def streamSynchronize(stream: int) -> None:
 
 
 def streamQuery(stream: int) -> int:
-    """0 if all work on a stream is done, 600 (cudaErrorNotReady) if not."""
-    return 0 if _stream(stream).done() else 600
+    """0 if all work on a stream is done, 600 (cudaErrorNotReady) if not.
+
+    Of a captured stream the status of the refusal, and the capture is lost.
+    """
+    try:
+        return 0 if _stream(stream).done() else 600
+    except CUDARuntimeError as error:
+        if 900 <= error.status <= 908:
+            return error.status
+        raise
 
 
 def streamWaitEvent(stream: int, event: int, flags: int = 0) -> None:
@@ -420,13 +430,9 @@ def launchHostFunc(stream: int, callback, arg) -> None:
 
 
 def streamAddCallback(stream: int, callback, arg, flags: int = 0) -> None:
-    """Call ``callback(stream, status, arg)`` in the order of a stream."""
+    """Call ``callback(stream, status, arg)`` in the order of a stream; graphs do not have it."""
+    refuse_callback(_stream(stream))
     _stream(stream).host_function(lambda: callback(stream, 0, arg))
-
-
-def streamIsCapturing(stream: int) -> bool:
-    """Whether a stream's work is being captured; never."""
-    return False
 
 
 def eventCreate() -> int:
@@ -548,8 +554,7 @@ def __getattr__(name: str):
 
 _MISSING = frozenset(
     """deviceGetDefaultMemPool deviceGetLimit deviceGetMemPool deviceSetLimit
-    deviceSetMemPool graphDebugDotPrint graphDestroy graphExecDestroy graphInstantiate
-    graphLaunch graphUpload mallocFromPoolAsync memPoolCreate memPoolDestroy
+    deviceSetMemPool graphDebugDotPrint mallocFromPoolAsync memPoolCreate memPoolDestroy
     memPoolGetAttribute memPoolSetAttribute memPoolTrimTo
-    pointerGetMemoryType streamBeginCapture streamEndCapture""".split()
+    pointerGetMemoryType""".split()
 )

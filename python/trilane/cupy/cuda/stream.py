@@ -8,8 +8,10 @@ import weakref
 from trilane import _core
 from trilane._exchange import core_stream
 from trilane.cupy.cuda._errors import CUDARuntimeError
+from trilane.cupy.cuda.graph import Graph
 
 _thread = threading.local()
+_CAPTURE_STATUS = (900, 901, 906)
 
 
 def _stack() -> list:
@@ -18,6 +20,15 @@ def _stack() -> list:
     except AttributeError:
         _thread.stack = []
         return _thread.stack
+
+
+def refuse_callback(stream: _core.Stream) -> None:
+    """Refuse a callback with a status on a stream that is captured."""
+    if stream.capturing():
+        raise CUDARuntimeError(
+            "cudaErrorStreamCaptureUnsupported",
+            "operation not permitted when stream is capturing: expected launch_host_func()",
+        )
 
 
 class _BaseStream:
@@ -72,15 +83,24 @@ class _BaseStream:
 
     @property
     def done(self) -> bool:
-        """Whether all work on the stream is done."""
-        return self._core_stream.done()
+        """Whether all work on the stream is done; false, and the capture is lost, if captured."""
+        try:
+            return self._core_stream.done()
+        except CUDARuntimeError as error:
+            if error.status in _CAPTURE_STATUS:
+                return False
+            raise
 
     def synchronize(self) -> None:
         """Wait for all work on the stream."""
         self._core_stream.synchronize()
 
     def add_callback(self, callback, arg) -> None:
-        """Call ``callback(stream, status, arg)`` once the work so far is done."""
+        """Call ``callback(stream, status, arg)`` once the work so far is done.
+
+        Graphs know `launch_host_func` alone.
+        """
+        refuse_callback(self._core_stream)
         self._core_stream.host_function(lambda: callback(self, 0, arg))
 
     def launch_host_func(self, callback, arg) -> None:
@@ -108,17 +128,45 @@ class _BaseStream:
         """Priority; lower runs first."""
         return self._core_stream.priority
 
-    def begin_capture(self, mode=None) -> None:
-        """Not supported yet."""
-        raise NotImplementedError("Stream.begin_capture: graph capture")
+    def begin_capture(self, mode: int | None = None) -> None:
+        """Keep what is put on the stream from now on for a graph, instead of doing it.
 
-    def end_capture(self):
-        """Not supported yet."""
-        raise NotImplementedError("Stream.end_capture: graph capture")
+        Memory that is allocated or freed meanwhile stays as it is for the graph alone. What waits
+        for the stream is refused.
+
+        Parameters
+        ----------
+        mode : int, optional
+            ``runtime.streamCaptureModeRelaxed`` (the default), ``...ThreadLocal`` or ``...Global``:
+            which calls of CUDA's own are refused in this and other threads, and whether the
+            capture must end in the thread that began it.
+
+        Raises
+        ------
+        RuntimeError
+            The default stream cannot be captured.
+        CUDARuntimeError
+            ``cudaErrorIllegalState``: it is captured already.
+        """
+        if self.ptr in (0, 1):
+            raise RuntimeError("cannot capture on the default (legacy) stream")
+        self._core_stream.begin_capture(2 if mode is None else int(mode))
+
+    def end_capture(self) -> Graph:
+        """Return the graph of what was put on the stream since `begin_capture`.
+
+        Raises
+        ------
+        CUDARuntimeError
+            The capture was lost by something that was refused before
+            (``cudaErrorStreamCaptureInvalidated``), a stream that took part was not waited for
+            (``...Unjoined``), or the stream did not begin a capture.
+        """
+        return Graph(self._core_stream.end_capture())
 
     def is_capturing(self) -> bool:
-        """Whether work is being captured; never, as capture is not supported."""
-        return False
+        """Whether work is being captured; also if that capture is lost."""
+        return self._core_stream.capturing()
 
 
 class Stream(_BaseStream):

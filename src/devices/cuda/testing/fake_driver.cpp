@@ -123,7 +123,7 @@ Result fake_pop(ContextHandle* context) {
 Result fake_synchronize() {
     ENTER();
     if (would_wait_for_ever()) return r::kUnknown;
-    return spoils_capture();
+    return ask_all();
 }
 
 std::vector<Row> device_rows() {
@@ -190,6 +190,7 @@ EXPORTED trilane::cuda::testing::FakeDriver* trilane_fake_driver() {
     machine.textures = before.textures;
     machine.surfaces = before.surfaces;
     captures.clear();
+    blocking.clear();
     peers.clear();
     machine.lose_everything = [] {
         for (const auto& [address, nbytes] : memory) std::free(at(address));
@@ -206,6 +207,7 @@ EXPORTED trilane::cuda::testing::FakeDriver* trilane_fake_driver() {
         links.clear();
         graphs.clear();
         captures.clear();
+        blocking.clear();
         peers.clear();
         memory.clear();
         host_memory.clear();

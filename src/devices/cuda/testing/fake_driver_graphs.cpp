@@ -111,33 +111,45 @@ Result fake_begin_capture(StreamHandle stream, int mode) {
     if (mode < 0 || mode > 2) return r::kInvalidValue;
     if (!known_stream(stream)) return r::kInvalidHandle;
     if (stream == nullptr) return r::kStreamCaptureUnsupported;
-    if (captures.contains(stream)) return r::kInvalidValue;
-    captures[stream] = {};
+    if (captures.contains(stream)) return r::kIllegalState;
+    captures[stream] = std::make_shared<Capture>();
+    captures[stream]->origin = stream;
+    captures[stream]->mode = mode;
+    captures[stream]->thread = std::this_thread::get_id();
     return r::kSuccess;
 }
 Result fake_end_capture(StreamHandle stream, GraphHandle* graph) {
     *graph = nullptr;
     ENTER();
     const auto found = captures.find(stream);
-    if (found == captures.end()) return r::kInvalidValue;
-    const bool lost = found->second.lost;
+    if (found == captures.end()) return r::kIllegalState;
+    const std::shared_ptr<Capture> capture = found->second;
+    if (capture->origin != stream) {
+        capture->lost = true;
+        return r::kStreamCaptureUnmatched;
+    }
+    if (capture->mode != kCaptureRelaxed && capture->thread != std::this_thread::get_id())
+        return r::kStreamCaptureWrongThread;
+    const bool lost = capture->lost;
     if (!lost) {
-        auto* made = new Graph{found->second.work};
+        auto* made = new Graph{capture->work};
         graphs.insert(made);
         ++machine.graphs;
         *graph = reinterpret_cast<GraphHandle>(made);
     }
-    captures.erase(found);
+    std::erase_if(captures, [&](const auto& other) { return other.second == capture; });
     return lost ? r::kStreamCaptureInvalidated : r::kSuccess;
 }
 Result fake_is_capturing(StreamHandle stream, int* status) {
     ENTER();
     const auto found = captures.find(stream);
-    *status = found == captures.end() ? 0 : found->second.lost ? 2 : 1;
+    *status = found == captures.end() ? 0 : found->second->lost ? 2 : 1;
+    for (const auto& [raw, capture] : captures)
+        if (stream == nullptr && blocking.contains(raw)) return r::kStreamCaptureImplicit;
     return r::kSuccess;
 }
+// Nothing that could fail.
 Result fake_exchange_mode(int* mode) {
-    ENTER(false);
     std::swap(*mode, capture_mode);
     return r::kSuccess;
 }
@@ -145,6 +157,7 @@ Result fake_instantiate(GraphExecHandle* exec, GraphHandle graph, unsigned long 
     ENTER();
     auto* known = reinterpret_cast<Graph*>(graph);
     if (!graphs.contains(known)) return r::kInvalidHandle;
+    UNSAFE();
     auto* made = new Graph{known->work};
     graphs.insert(made);
     ++machine.graphs;
@@ -163,9 +176,10 @@ Result fake_graph_destroy(Handle graph) {
 Result fake_graph_launch(GraphExecHandle exec, StreamHandle stream) {
     ENTER();
     auto* known = reinterpret_cast<Graph*>(exec);
-    if (!graphs.contains(known) || !known_stream(stream)) return r::kInvalidHandle;
-    for (const auto& work : known->work) work();
-    return r::kSuccess;
+    if (!graphs.contains(known)) return r::kInvalidHandle;
+    return submit(stream, [all = known->work] {
+        for (const auto& work : all) work();
+    });
 }
 Result fake_graph_upload(GraphExecHandle exec, StreamHandle stream) {
     ENTER();

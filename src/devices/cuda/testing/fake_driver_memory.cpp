@@ -14,11 +14,12 @@ Result fake_info(size_t* free_bytes, size_t* total_bytes) {
 }
 Result fake_alloc(DeviceAddress* address, size_t nbytes) {
     ENTER();
-    if (const Result spoilt = spoils_capture(); spoilt != r::kSuccess) return spoilt;
+    UNSAFE();
     return allocate(address, nbytes);
 }
 Result fake_free(DeviceAddress address) {
     ENTER_DESTROY();
+    UNSAFE();
     const Result done = release(address);
     return answer != 0 ? answer : done;
 }
@@ -78,6 +79,7 @@ Result fake_managed(DeviceAddress* address, size_t nbytes, unsigned flags) {
 }
 Result fake_host_alloc(void** address, size_t nbytes, unsigned) {
     ENTER();
+    UNSAFE();
     *address = std::calloc(1, nbytes);
     host_memory[*address] = nbytes;
     ++machine.host_blocks;
@@ -85,6 +87,7 @@ Result fake_host_alloc(void** address, size_t nbytes, unsigned) {
 }
 Result fake_free_host(void* address) {
     ENTER_DESTROY();
+    UNSAFE();
     if (host_memory.erase(address) == 0) return r::kInvalidValue;
     std::free(address);
     --machine.host_blocks;
@@ -92,6 +95,7 @@ Result fake_free_host(void* address) {
 }
 Result fake_register(void* address, size_t nbytes, unsigned) {
     ENTER();
+    UNSAFE();
     if (registered.contains(address)) return r::kAlreadyRegistered;
     registered[address] = nbytes;
     ++machine.registered;
@@ -99,6 +103,7 @@ Result fake_register(void* address, size_t nbytes, unsigned) {
 }
 Result fake_unregister(void* address) {
     ENTER_DESTROY();
+    UNSAFE();
     if (registered.erase(address) == 0) return r::kNotRegistered;
     --machine.registered;
     return answer;
@@ -132,18 +137,20 @@ Result fake_pointer_attribute(void* value, int attribute, DeviceAddress address)
 Result fake_htod(DeviceAddress dst, const void* src, size_t nbytes) {
     ENTER();
     if (would_wait_for_ever()) return r::kUnknown;
+    if (const Result refused = usable(nullptr); refused != r::kSuccess) return refused;
     return on_device(dst, nbytes) ? move(at(dst), src, nbytes) : r::kInvalidValue;
 }
 Result fake_dtoh(void* dst, DeviceAddress src, size_t nbytes) {
     ENTER();
     if (would_wait_for_ever()) return r::kUnknown;
+    if (const Result refused = usable(nullptr); refused != r::kSuccess) return refused;
     return on_device(src, nbytes) ? move(dst, at(src), nbytes) : r::kInvalidValue;
 }
 Result fake_htod_async(DeviceAddress dst, const void* src, size_t nbytes, StreamHandle stream) {
     ENTER();
     if (host_memory.contains(const_cast<void*>(src))) ++machine.staged_copies;
-    return on_device(dst, nbytes) && known_stream(stream) ? move(at(dst), src, nbytes)
-                                                          : r::kInvalidValue;
+    if (!on_device(dst, nbytes)) return r::kInvalidValue;
+    return submit(stream, [=] { move(at(dst), src, nbytes); });
 }
 Result fake_dtoh_async(void* dst, DeviceAddress src, size_t nbytes, StreamHandle stream) {
     ENTER();
@@ -151,25 +158,24 @@ Result fake_dtoh_async(void* dst, DeviceAddress src, size_t nbytes, StreamHandle
         ++machine.staged_copies;
     else if (!registered.contains(dst) && would_wait_for_ever())
         return r::kUnknown;
-    return on_device(src, nbytes) && known_stream(stream) ? move(dst, at(src), nbytes)
-                                                          : r::kInvalidValue;
+    if (!on_device(src, nbytes)) return r::kInvalidValue;
+    return submit(stream, [=] { move(dst, at(src), nbytes); });
 }
 Result fake_dtod_async(DeviceAddress dst, DeviceAddress src, size_t nbytes, StreamHandle stream) {
     ENTER();
-    return on_device(dst, nbytes) && on_device(src, nbytes) && known_stream(stream)
-               ? move(at(dst), at(src), nbytes)
-               : r::kInvalidValue;
+    if (!on_device(dst, nbytes) || !on_device(src, nbytes)) return r::kInvalidValue;
+    return submit(stream, [=] { move(at(dst), at(src), nbytes); });
 }
 template <typename T>
 Result set(DeviceAddress dst, size_t pitch, T value, size_t width, size_t height,
            StreamHandle stream) {
     ENTER();
-    if (!known_stream(stream) || dst % sizeof(T) != 0 ||
-        !on_device(dst, (height - 1) * pitch + width * sizeof(T)))
+    if (dst % sizeof(T) != 0 || !on_device(dst, (height - 1) * pitch + width * sizeof(T)))
         return r::kInvalidValue;
-    for (size_t y = 0; y < height; ++y)
-        for (size_t x = 0; x < width; ++x) static_cast<T*>(at(dst + y * pitch))[x] = value;
-    return r::kSuccess;
+    return submit(stream, [=] {
+        for (size_t y = 0; y < height; ++y)
+            for (size_t x = 0; x < width; ++x) static_cast<T*>(at(dst + y * pitch))[x] = value;
+    });
 }
 template <typename T>
 Result fake_set(DeviceAddress dst, T value, size_t count, StreamHandle stream) {

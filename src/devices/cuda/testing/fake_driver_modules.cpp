@@ -13,51 +13,77 @@ namespace {
 
 // --- streams and events
 
-Result fake_stream_create(StreamHandle* stream, unsigned, int) {
+Result fake_stream_create(StreamHandle* stream, unsigned flags, int) {
     ENTER();
+    UNSAFE();
     streams.insert(next_stream);
     *stream = reinterpret_cast<StreamHandle>(next_stream++);
+    if ((flags & kStreamNonBlocking) == 0) blocking.insert(*stream);
     ++machine.streams;
     return r::kSuccess;
 }
 Result fake_stream_destroy(StreamHandle stream) {
     ENTER_DESTROY();
-    captures.erase(stream);
+    if (const auto found = captures.find(stream); found != captures.end()) {
+        const std::shared_ptr<Capture> capture = found->second;
+        capture->lost = true;
+        captures.erase(found);
+        if (capture->origin == stream)
+            std::erase_if(captures, [&](const auto& other) { return other.second == capture; });
+    }
+    blocking.erase(stream);
     if (streams.erase(reinterpret_cast<uint64_t>(stream)) == 0) return r::kInvalidHandle;
     --machine.streams;
     return answer;
 }
 Result fake_stream_wait(StreamHandle stream) {
     ENTER();
-    if (!known_stream(stream)) return r::kInvalidHandle;
-    if (const auto found = captures.find(stream); found != captures.end()) {
-        found->second.lost = true;
-        return r::kStreamCaptureUnsupported;
-    }
+    if (const Result refused = ask(stream); refused != r::kSuccess) return refused;
     return would_wait_for_ever() ? r::kUnknown : r::kSuccess;
 }
 Result fake_stream_query(StreamHandle stream) {
     {
         ENTER();
+        if (const Result refused = ask(stream); refused != r::kSuccess) return refused;
         if (is_busy()) return r::kNotReady;
     }
     return fake_stream_wait(stream);
 }
 Result fake_stream_wait_event(StreamHandle stream, EventHandle event, unsigned) {
     ENTER();
-    return known_stream(stream) && events.contains(reinterpret_cast<Event*>(event))
-               ? r::kSuccess
-               : r::kInvalidHandle;
+    const auto* known = reinterpret_cast<Event*>(event);
+    if (!events.contains(reinterpret_cast<Event*>(event))) return r::kInvalidHandle;
+    if (const Result refused = usable(stream); refused != r::kSuccess) return refused;
+    const auto own = captures.find(stream);
+    const std::shared_ptr<Capture> theirs = known->captured.lock();
+    if (theirs == nullptr) {
+        if (known->of_capture) return r::kCapturedEvent;
+        if (own == captures.end() || !known->recorded) return r::kSuccess;
+        own->second->lost = true;
+        return r::kStreamCaptureIsolation;
+    }
+    if (stream == nullptr || (own != captures.end() && own->second != theirs)) {
+        theirs->lost = true;
+        if (stream == nullptr) return r::kStreamCaptureImplicit;
+        own->second->lost = true;
+        return r::kStreamCaptureMerge;
+    }
+    captures[stream] = theirs;
+    return r::kSuccess;
 }
 Result fake_host_function(StreamHandle stream, HostCallback function, void* user) {
+    const auto call = [function, user] {
+        in_callback = true;
+        function(user);
+        in_callback = false;
+    };
     {
         ENTER();
-        if (!known_stream(stream)) return r::kInvalidHandle;
+        if (const Result refused = usable(stream); refused != r::kSuccess) return refused;
         ++machine.host_functions;
+        if (captures.contains(stream)) return submit(stream, call);
     }
-    in_callback = true;
-    function(user);
-    in_callback = false;
+    call();
     return r::kSuccess;
 }
 Result fake_event_create(EventHandle* event, unsigned flags) {
@@ -81,19 +107,32 @@ Result fake_event_destroy(EventHandle event) {
 Result fake_event_record(EventHandle event, StreamHandle stream) {
     ENTER();
     auto* known = reinterpret_cast<Event*>(event);
-    if (!events.contains(known) || !known_stream(stream)) return r::kInvalidHandle;
+    if (!events.contains(known)) return r::kInvalidHandle;
+    if (const Result refused = usable(stream); refused != r::kSuccess) return refused;
+    const auto own = captures.find(stream);
+    known->of_capture = own != captures.end();
+    known->captured.reset();
+    if (known->of_capture) {
+        known->captured = own->second;
+        return r::kSuccess;
+    }
     known->recorded = true;
     known->time = std::chrono::steady_clock::now();
     return r::kSuccess;
 }
 Result fake_event_wait(EventHandle event) {
     ENTER();
+    UNSAFE();
     if (would_wait_for_ever()) return r::kUnknown;
-    return events.contains(reinterpret_cast<Event*>(event)) ? r::kSuccess : r::kInvalidHandle;
+    auto* known = reinterpret_cast<Event*>(event);
+    return events.contains(known) ? ask(*known) : r::kInvalidHandle;
 }
 Result fake_event_query(EventHandle event) {
     ENTER();
-    if (!events.contains(reinterpret_cast<Event*>(event))) return r::kInvalidHandle;
+    UNSAFE();
+    auto* known = reinterpret_cast<Event*>(event);
+    if (!events.contains(known)) return r::kInvalidHandle;
+    if (const Result refused = ask(*known); refused != r::kSuccess) return refused;
     return is_busy() ? r::kNotReady : r::kSuccess;
 }
 Result fake_event_elapsed(float* ms, EventHandle start, EventHandle stop) {
@@ -131,6 +170,7 @@ void read_entry(std::string_view line, std::map<std::string, Kernel>& kernels) {
 Result fake_load(ModuleHandle* module, const void* image, unsigned, JitOption* options,
                  void** values) {
     ENTER();
+    UNSAFE();
     if (std::strncmp(static_cast<const char*>(image), ".version", 8) != 0) return r::kInvalidImage;
     const std::string text = static_cast<const char*>(image);
     if (text.find("broken") != std::string::npos) {
@@ -153,6 +193,7 @@ Result fake_load(ModuleHandle* module, const void* image, unsigned, JitOption* o
 }
 Result fake_unload(ModuleHandle module) {
     ENTER_DESTROY();
+    UNSAFE();
     auto* known = reinterpret_cast<Module*>(module);
     if (modules.erase(known) == 0) return r::kInvalidHandle;
     delete known;
@@ -241,7 +282,6 @@ Result run(const Kernel& kernel, void** arguments) {
     for (int i = 0; i < count; ++i) out[i] = in[0][i] + in[1][i];
     return r::kSuccess;
 }
-// Now, or at each launch of the graph that the stream is captured for.
 Result run_on(StreamHandle stream, const Kernel& kernel, void** arguments) {
     if (captures.empty()) {
         uint8_t values[4096];  // read as the driver does: tools see what is not there
@@ -258,13 +298,11 @@ Result run_on(StreamHandle stream, const Kernel& kernel, void** arguments) {
         for (const std::string& value : bytes) pointers.push_back(const_cast<char*>(value.data()));
         run(kernel, pointers.data());
     };
-    if (!keep(stream, work)) work();
-    return r::kSuccess;
+    return submit(stream, work);
 }
 Result fake_launch(FunctionHandle function, unsigned, unsigned, unsigned, unsigned block, unsigned,
                    unsigned, unsigned, StreamHandle stream, void** arguments, void**) {
     ENTER();
-    if (!known_stream(stream)) return r::kInvalidHandle;
     if (block > 1024) return r::kInvalidValue;
     return run_on(stream, kernel_of(function), arguments);
 }

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "devices/cuda/driver_api.h"
@@ -20,8 +21,11 @@ namespace trilane::cuda::testing {
 
 namespace r = trilane::cuda::result;
 
+struct Capture;
 struct Event {
     bool recorded = false, timing = true, shared = false;
+    std::weak_ptr<Capture> captured;  // it is a point of that work
+    bool of_capture = false;          // of one that may be over
     std::chrono::steady_clock::time_point time;
 };
 struct Kernel {
@@ -36,6 +40,9 @@ struct Link {
     char* errors = nullptr;
 };
 struct Capture {
+    StreamHandle origin = nullptr;
+    int mode = 0;
+    std::thread::id thread;
     std::vector<std::function<void()>> work;
     bool lost = false;
 };
@@ -63,7 +70,8 @@ inline std::map<void*, size_t> host_memory, registered;
 inline std::set<Event*> events;
 inline std::set<Module*> modules;
 inline std::set<Link*> links;
-inline std::map<StreamHandle, Capture> captures;
+inline std::map<StreamHandle, std::shared_ptr<Capture>> captures;  // by the streams that take part
+inline std::set<StreamHandle> blocking;  // streams that the null stream waits for
 inline std::set<Graph*> graphs;
 inline std::set<Array*> arrays;
 inline std::set<uint64_t> textures, surfaces;
@@ -72,7 +80,7 @@ inline std::set<std::pair<int, int>> peers;  // whose memory a device may use
 inline thread_local int capture_mode = 0;
 inline std::set<uint64_t> streams;
 inline std::set<void*> pools;
-inline uint64_t next_stream = 1;
+inline uint64_t next_stream = 16;  // small ones stand for default streams
 inline int sticky = 0;
 inline thread_local std::vector<ContextHandle> stack;
 inline thread_local bool in_callback = false;  // of the driver, where it takes no calls
@@ -171,20 +179,60 @@ void* pointer(F* function) {
 }
 std::vector<Row> memory_rows();
 std::vector<Row> texture_rows();  // and copies of boxes
-// True if the stream is captured: `work` is for the graph.
-inline bool keep(StreamHandle stream, std::function<void()> work) {
+// Whether the stream may be used now. Use of the null stream loses the captures of streams that it
+// waits for.
+inline Result usable(StreamHandle stream) {
+    if (!known_stream(stream)) return r::kInvalidHandle;
+    if (captures.empty()) return r::kSuccess;
+    bool met = false;
+    if (stream == nullptr)
+        for (auto& [raw, capture] : captures)
+            if (blocking.contains(raw)) met = capture->lost = true;
+    if (met) return r::kStreamCaptureImplicit;
     const auto found = captures.find(stream);
-    if (found == captures.end()) return false;
-    found->second.work.push_back(std::move(work));
-    return true;
+    return found != captures.end() && found->second->lost ? r::kStreamCaptureInvalidated
+                                                          : r::kSuccess;
 }
-// What may not be called while anything is captured, unless the thread's mode lets it: that capture
-// is lost.
-inline Result spoils_capture() {
-    if (captures.empty() || capture_mode == 2) return r::kSuccess;
-    for (auto& [stream, capture] : captures) capture.lost = true;
+// Does the work now, or at each launch of the graph that the stream is captured for.
+inline Result submit(StreamHandle stream, std::function<void()> work) {
+    if (const Result refused = usable(stream); refused != r::kSuccess) return refused;
+    if (const auto found = captures.find(stream); found != captures.end())
+        found->second->work.push_back(std::move(work));
+    else
+        work();
+    return r::kSuccess;
+}
+// What waits for a stream or asks about it: if it is captured, that is lost.
+inline Result ask(StreamHandle stream) {
+    if (const Result refused = usable(stream); refused != r::kSuccess) return refused;
+    const auto found = captures.find(stream);
+    if (found == captures.end()) return r::kSuccess;
+    found->second->lost = true;
     return r::kStreamCaptureUnsupported;
 }
+inline Result ask(const Event& event) {
+    if (!event.of_capture) return r::kSuccess;
+    if (const auto capture = event.captured.lock()) capture->lost = true;
+    return r::kCapturedEvent;
+}
+// What may not be called beside certain captures, unless the thread's mode lets it. They are lost.
+inline Result spoils_capture() {
+    bool met = false;
+    for (auto& [stream, capture] : captures) {
+        const bool own = capture->thread == std::this_thread::get_id();
+        if (capture->mode == kCaptureRelaxed || capture_mode == kCaptureRelaxed) continue;
+        if (own || (capture->mode == kCaptureGlobal && capture_mode == kCaptureGlobal))
+            met = capture->lost = true;
+    }
+    return met ? r::kStreamCaptureUnsupported : r::kSuccess;
+}
+// What waits for the whole device, in every mode.
+inline Result ask_all() {
+    for (auto& [stream, capture] : captures) capture->lost = true;
+    return captures.empty() ? r::kSuccess : r::kStreamCaptureUnsupported;
+}
+#define UNSAFE() \
+    if (const Result spoilt = spoils_capture(); spoilt != r::kSuccess) return spoilt
 std::vector<Row> graph_rows();
 std::vector<Row> module_rows();  // and streams, events, launches
 

@@ -32,6 +32,7 @@ Array* known(ArrayHandle handle) {
 
 Result fake_array_create(ArrayHandle* handle, const ArrayDescriptor* shape) {
     ENTER();
+    UNSAFE();
     const size_t element = element_bytes(shape->format, shape->channels);
     const bool layered = (shape->flags & kArrayLayered) != 0;
     if (element == 0 || shape->width == 0 || shape->flags > 15) return r::kInvalidValue;
@@ -53,6 +54,7 @@ Result fake_array_create(ArrayHandle* handle, const ArrayDescriptor* shape) {
 }
 Result fake_array_destroy(ArrayHandle handle) {
     ENTER_DESTROY();
+    UNSAFE();
     Array* array = known(handle);
     if (array == nullptr) return r::kInvalidHandle;
     machine.used -= array->data.size();
@@ -90,18 +92,18 @@ End end_of(unsigned type, const void* host, DeviceAddress device, ArrayHandle ha
 
 Result fake_copy_3d(const Memcpy3D* p, StreamHandle stream) {
     ENTER();
-    if (!known_stream(stream) || p->width == 0 || p->height == 0 || p->depth == 0)
-        return r::kInvalidValue;
+    if (p->width == 0 || p->height == 0 || p->depth == 0) return r::kInvalidValue;
     const End src = end_of(p->src_type, p->src_host, p->src_device, p->src_array, p->src_x,
                            p->src_y, p->src_z, p->src_pitch, p->src_height, *p);
     const End dst = end_of(p->dst_type, p->dst_host, p->dst_device, p->dst_array, p->dst_x,
                            p->dst_y, p->dst_z, p->dst_pitch, p->dst_height, *p);
     if (src.first == nullptr || dst.first == nullptr) return r::kInvalidValue;
-    for (size_t z = 0; z < p->depth; ++z)
-        for (size_t y = 0; y < p->height; ++y)
-            std::memmove(dst.first + z * dst.slice + y * dst.pitch,
-                         src.first + z * src.slice + y * src.pitch, p->width);
-    return r::kSuccess;
+    return submit(stream, [box = *p, src, dst] {
+        for (size_t z = 0; z < box.depth; ++z)
+            for (size_t y = 0; y < box.height; ++y)
+                std::memmove(dst.first + z * dst.slice + y * dst.pitch,
+                             src.first + z * src.slice + y * src.pitch, box.width);
+    });
 }
 
 // --- textures and surfaces
@@ -135,6 +137,7 @@ Result check_resource(const ResourceDescriptor& resource) {
 Result fake_texture_create(uint64_t* texture, const ResourceDescriptor* resource,
                            const TextureDescriptor* descriptor, const void*) {
     ENTER();
+    UNSAFE();
     if (const Result refused = check_resource(*resource); refused != r::kSuccess) return refused;
     for (const int mode : descriptor->address_mode)
         if (mode < 0 || mode > 3) return r::kInvalidValue;
@@ -148,12 +151,14 @@ Result fake_texture_create(uint64_t* texture, const ResourceDescriptor* resource
 }
 Result fake_texture_destroy(uint64_t texture) {
     ENTER_DESTROY();
+    UNSAFE();
     if (textures.erase(texture) == 0) return r::kInvalidValue;
     --machine.textures;
     return answer;
 }
 Result fake_surface_create(uint64_t* surface, const ResourceDescriptor* resource) {
     ENTER();
+    UNSAFE();
     const Array* array =
         resource->type == kResourceArray ? known(resource->res.array.array) : nullptr;
     if (array == nullptr || (array->shape.flags & kArraySurface) == 0) return r::kInvalidValue;
@@ -164,6 +169,7 @@ Result fake_surface_create(uint64_t* surface, const ResourceDescriptor* resource
 }
 Result fake_surface_destroy(uint64_t surface) {
     ENTER_DESTROY();
+    UNSAFE();
     if (surfaces.erase(surface) == 0) return r::kInvalidValue;
     --machine.surfaces;
     return answer;

@@ -98,7 +98,7 @@ def as_api_error(error: _core.TrilaneError, function: str = "") -> Exception:
 
     `function` is the driver's function that the call stands for.
     """
-    if isinstance(error, _core.KernelFaultError):
+    if getattr(error, "code", 0):  # of a kernel that died, or of what a capture refuses
         found = error.code, error.driver_name
     else:
         found = _CODES.get(error.kind)
