@@ -43,21 +43,17 @@ TRILANE_D bool trilane_gives_floats(const trilane_texture* t) {
     return t->kind == 2 || t->to_float != 0;
 }
 
-// A channel that the format has not: 0, and 1 for the fourth.
-TRILANE_D unsigned trilane_absent_channel(const trilane_texture* t, unsigned channel) {
-    return channel != 3 ? 0u : trilane_gives_floats(t) ? 0x3f800000u : 1u;
-}
-
 TRILANE_D unsigned trilane_channel(const trilane_texture* t, const unsigned char* element,
                                    unsigned channel) {
     TRILANE_EXACT
-    if (channel >= t->channels) return trilane_absent_channel(t, channel);
+    if (channel >= t->channels) return 0u;  // the fourth too
     if (t->bits == 32) return ((const unsigned*)element)[channel];
     int number;
     float most;
     if (t->bits == 8) {
         unsigned char byte = element[channel];
-        if (t->decode != nullptr && channel < 3) return __float_as_uint(t->decode[byte]);
+        bool coded = t->decode != nullptr && (t->channels == 2 ? channel == 0 : channel < 3);
+        if (coded) return __float_as_uint(t->decode[byte]);
         number = t->kind == 0 ? (int)(signed char)byte : (int)byte;
         most = t->kind == 0 ? 127.0f : 255.0f;
     } else {
@@ -138,7 +134,8 @@ struct trilane_pair {
 TRILANE_D trilane_pair trilane_pair_of(const trilane_texture* t, float place, int count,
                                        int axis) {
     TRILANE_EXACT
-    float left = __builtin_floorf(place - 0.5f);
+    float fixed = __builtin_floorf((place - 0.5f) * 256.0f + 0.5f);
+    float left = __builtin_floorf(fixed * 0.00390625f);
     unsigned mode = t->address[axis];
     bool clamps = mode == cudaAddressModeClamp ||
                   (t->normalized == 0 && mode != cudaAddressModeBorder);
@@ -146,7 +143,7 @@ TRILANE_D trilane_pair trilane_pair_of(const trilane_texture* t, float place, in
     trilane_pair pair;
     pair.first = trilane_index(t, (int)left, count, axis);
     pair.second = trilane_index(t, (int)left + 1, count, axis);
-    pair.weight = clamps && beyond ? 0 : (int)__builtin_floorf((place - 0.5f - left) * 256.0f + 0.5f);
+    pair.weight = clamps && beyond ? 0 : (int)(fixed - left * 256.0f);
     return pair;
 }
 
@@ -157,7 +154,8 @@ TRILANE_D int trilane_shared_weight(int one, int other) { return (one * other + 
 // corners are rounded to 256ths as well, so that they sum to one, as an H200 does it: of x and y,
 // or of x and z, and those are split by y. An array of one axis is a row that is read at y = 0, half
 // way to the row before: with the border as address mode of y half of the mean is the border.
-template <int N, int Axes>
+// `Layers`: it is one of a stack, and not so read.
+template <int N, int Axes, bool Layers>
 TRILANE_D trilane_words trilane_filtered(const trilane_texture* t, float px, float py, float pz,
                                          int layer) {
     TRILANE_EXACT
@@ -167,7 +165,7 @@ TRILANE_D trilane_words trilane_filtered(const trilane_texture* t, float px, flo
     if (Axes > 2) z = trilane_pair_of(t, pz, t->depth, 2);
     int b = Axes > 2 ? z.weight : y.weight;
     int meeting = Axes > 1 ? trilane_shared_weight(x.weight, b) : 0;
-    bool beside_border = Axes == 1 && t->address[1] == cudaAddressModeBorder;
+    bool beside_border = Axes == 1 && !Layers && t->address[1] == cudaAddressModeBorder;
     float outside = beside_border ? 0.5f : 0.0f;
     float r = outside * __uint_as_float(t->border[0]), g = outside * __uint_as_float(t->border[1]);
     float bl = outside * __uint_as_float(t->border[2]), al = outside * __uint_as_float(t->border[3]);
@@ -200,22 +198,23 @@ TRILANE_D trilane_words trilane_filtered(const trilane_texture* t, float px, flo
     return words;
 }
 
-template <int N, int Axes>
+template <int N, int Axes, bool Layers>
 TRILANE_D trilane_words trilane_sample(const trilane_texture* t, float x, float y, float z,
                                        int layer) {
     float px = trilane_place(t, x, t->width, 0);
     float py = Axes > 1 ? trilane_place(t, y, t->height, 1) : 0.0f;
     float pz = Axes > 2 ? trilane_place(t, z, t->depth, 2) : 0.0f;
-    if (t->linear != 0) return trilane_filtered<N, Axes>(t, px, py, pz, layer);
+    if (t->linear != 0) return trilane_filtered<N, Axes, Layers>(t, px, py, pz, layer);
     int ix = trilane_index(t, (int)__builtin_floorf(px), t->width, 0);
     int iy = Axes > 1 ? trilane_index(t, (int)__builtin_floorf(py), t->height, 1) : 0;
     int iz = Axes > 2 ? trilane_index(t, (int)__builtin_floorf(pz), t->depth, 2) : layer;
     return trilane_texel<N>(t, ix, iy, iz);
 }
 
+// A layer that is not there, before the first too, is the last.
 TRILANE_D int trilane_layer(const trilane_texture* t, int layer, int first, int per) {
     int last = t->depth / per - 1;
-    layer = layer < 0 ? 0 : layer > last ? last : layer;
+    layer = layer < 0 || layer > last ? last : layer;
     return layer * per + first;
 }
 
@@ -276,14 +275,14 @@ TRILANE_TEXTURE_VECTORS(float, float)
 
 template <class T, int Axes>
 TRILANE_D T trilane_sampled(unsigned long long handle, float x, float y, float z) {
-    return trilane_texture_value<T>::of(trilane_sample<trilane_texture_value<T>::channels, Axes>(
+    return trilane_texture_value<T>::of(trilane_sample<trilane_texture_value<T>::channels, Axes, false>(
         trilane_texture_of(handle), x, y, z, 0));
 }
 
 template <class T, int Axes>
 TRILANE_D T trilane_sampled_layer(unsigned long long handle, float x, float y, int layer) {
     const trilane_texture* t = trilane_texture_of(handle);
-    return trilane_texture_value<T>::of(trilane_sample<trilane_texture_value<T>::channels, Axes>(
+    return trilane_texture_value<T>::of(trilane_sample<trilane_texture_value<T>::channels, Axes, true>(
         t, x, y, 0.0f, trilane_layer(t, layer, 0, 1)));
 }
 
@@ -308,7 +307,7 @@ TRILANE_D T trilane_sampled_cube(unsigned long long handle, float x, float y, fl
     s = (s / m + 1.0f) * 0.5f;
     v = (v / m + 1.0f) * 0.5f;
     float scale = t->normalized != 0 ? 1.0f : (float)t->width;
-    return trilane_texture_value<T>::of(trilane_sample<trilane_texture_value<T>::channels, 2>(
+    return trilane_texture_value<T>::of(trilane_sample<trilane_texture_value<T>::channels, 2, true>(
         t, s * scale, v * scale, 0.0f, trilane_layer(t, cube, face, 6)));
 }
 

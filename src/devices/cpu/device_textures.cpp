@@ -45,8 +45,7 @@ TextureLayout layout_of_memory(const TextureParams& params) {
     return layout;
 }
 
-// The number nearest to `value` that a channel of the format holds, as it is read: a border's
-// colour is kept as an element is.
+// The number that a channel of the format has for `value`, as it is read; ties go down.
 float as_element(float value, const ChannelFormat& format) {
     if (format.kind == ChannelKind::Float) {
         if (format.bits == 32 || !std::isfinite(value) || value == 0.0f) return value;
@@ -57,7 +56,45 @@ float as_element(float value, const ChannelFormat& format) {
     const bool is_signed = format.kind == ChannelKind::Signed;
     const auto most = static_cast<float>((1 << (format.bits - (is_signed ? 1 : 0))) - 1);
     const float inside = std::fmin(std::fmax(value, is_signed ? -1.0f : 0.0f), 1.0f);
-    return std::nearbyint(inside * most) / most;
+    return std::ceil(inside * most - 0.5f) / most;
+}
+
+// IEC 61966-2-1; a GPU gives eight significant bits.
+float decoded_srgb(int code) {
+    const double v = code / 255.0;
+    const double linear = v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
+    if (code == 0) return 0.0f;
+    const double step = std::ldexp(1.0, std::ilogb(linear) - 7);
+    return static_cast<float>(std::nearbyint(linear / step) * step);
+}
+
+int encoded_srgb(float linear) {
+    const double v = std::fmin(std::fmax(linear, 0.0f), 1.0f);
+    const double coded = v <= 0.0031308 ? v * 12.92 : 1.055 * std::pow(v, 1 / 2.4) - 0.055;
+    return static_cast<int>(std::nearbyint(coded * 255.0));
+}
+
+// Whether the channel holds codes of sRGB: the second of two does not.
+bool is_coded(const TextureParams& params, size_t channel) {
+    return params.srgb && (params.format.channels == 2 ? channel == 0 : channel < 3);
+}
+
+// The bits of the border's colour, which is kept as an element is.
+uint32_t border_bits(const TextureParams& params, size_t channel, bool gives_floats) {
+    if (channel >= params.format.channels) return 0;
+    const float color = params.border[channel];
+    uint32_t bits = 0;
+    if (gives_floats) {
+        const float kept = is_coded(params, channel) ? decoded_srgb(encoded_srgb(color))
+                                                     : as_element(color, params.format);
+        std::memcpy(&bits, &kept, sizeof bits);
+        return bits;
+    }
+    std::memcpy(&bits, &color, sizeof bits);
+    const int unused = 32 - params.format.bits;
+    if (params.format.kind == ChannelKind::Signed)
+        return static_cast<uint32_t>(static_cast<int32_t>(bits << unused) >> unused);
+    return bits << unused >> unused;
 }
 
 void set_reading(TextureLayout& layout, const TextureParams& params) {
@@ -67,20 +104,12 @@ void set_reading(TextureLayout& layout, const TextureParams& params) {
     for (size_t axis = 0; axis < 3; ++axis)
         layout.address[axis] = static_cast<uint32_t>(params.address_mode[axis]);
     const bool gives_floats = params.format.kind == ChannelKind::Float || layout.to_float != 0;
-    for (size_t channel = 0; channel < 4; ++channel) {
-        const float color = params.border[channel];
-        const float kept = gives_floats && !params.srgb ? as_element(color, params.format) : color;
-        std::memcpy(&layout.border[channel], &kept, sizeof kept);
-    }
+    for (size_t channel = 0; channel < 4; ++channel)
+        layout.border[channel] = border_bits(params, channel, gives_floats);
 }
 
-// IEC 61966-2-1.
 void write_srgb_table(float* table) {
-    for (int i = 0; i < 256; ++i) {
-        const double v = i / 255.0;
-        table[i] =
-            static_cast<float>(v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4));
-    }
+    for (int i = 0; i < 256; ++i) table[i] = decoded_srgb(i);
 }
 
 // First byte and distances of an end.
