@@ -194,6 +194,7 @@ void LaneEmitter::emit_call(CallBase& call) {
         (intrinsic->isAssumeLikeIntrinsic() || intrinsic->isLifetimeStartOrEnd()) &&
         call.getType()->isVoidTy())
         return;
+    if (is_waits_mark(call)) return;
     if (Function* callee = call.getCalledFunction()) {
         if (auto form = suspend_of(*callee)) return emit_warp_operation(call, *form);
     }

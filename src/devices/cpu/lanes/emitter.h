@@ -126,6 +126,7 @@ class LaneEmitter {
 
     // warp.cpp
     void emit_warp_operation(llvm::CallBase& call, const SuspendForm& form);
+    void check_waiting(llvm::CallBase& call, const SuspendForm& form);
     llvm::Value* vote(llvm::CallBase& call, const SuspendForm& form);
     llvm::Value* reduce(llvm::CallBase& call, const SuspendForm& form);
     llvm::Value* shuffle(llvm::CallBase& call, const SuspendForm& form);

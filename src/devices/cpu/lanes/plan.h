@@ -21,6 +21,14 @@
 
 namespace trilane::cpu {
 
+// Attribute of a function of one thread: who returns from it waits for the block, kWaitsAll, or who
+// calls kWaitsMark before, kWaitsMarked. Without it returning is the end.
+inline constexpr const char* kWaitsAttribute = "trilane-waits";
+inline constexpr const char* kWaitsAll = "all";
+inline constexpr const char* kWaitsMarked = "marked";
+inline constexpr const char* kWaitsMark = "__trl_waits";
+bool is_waits_mark(const llvm::Instruction& instruction);
+
 // The vector that is planned for.
 struct LaneVector {
     unsigned lanes = 0;                // 0: any number
@@ -69,8 +77,10 @@ class LanePlan {
     // The earliest block known to run with exactly the same lanes.
     const llvm::BasicBlock* first_with_same_lanes(const llvm::BasicBlock* block) const;
     // Whoever the warp operation waits for comes to it together with the others, or never comes to
-    // one again.
+    // one again, of which it is known whether it waits for the block then.
     bool comes_together(const llvm::CallBase& operation) const;
+    // Blocks whose pending lanes the operation may name although they will wait for the block.
+    std::vector<llvm::BasicBlock*> waiting_before(const llvm::CallBase& operation) const;
 
     // Where the ways that part at the end of `block` all come together, nullptr if nowhere.
     const llvm::BasicBlock* meets(const llvm::BasicBlock* block) const;
@@ -99,6 +109,11 @@ class LanePlan {
     bool stands_before(const llvm::BasicBlock* other, const llvm::BasicBlock* block) const;
     bool others_are_done(const llvm::BasicBlock* block) const;
     bool reaches_operation(const llvm::BasicBlock* block) const;
+    // How lanes that stand at the block leave the function.
+    struct Leaving {
+        bool waits = false, ends = false;
+    };
+    Leaving leaving(const llvm::BasicBlock* block) const;
     bool names_lanes_of(const llvm::Value* mask, const llvm::BasicBlock* block) const;
     bool meet_before(llvm::ArrayRef<const llvm::BasicBlock*> places,
                      const llvm::DenseSet<const llvm::BasicBlock*>& staying) const;

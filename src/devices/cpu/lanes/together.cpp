@@ -3,7 +3,8 @@
 // The lanes that run a block are all that come to it in this round of the loops around it, since
 // blocks run in order. Lanes elsewhere stand at deferred blocks further on, or have left. The
 // operation may happen if none of those can be waited for: they have no warp operation before them
-// any more, or the mask names only lanes that are here.
+// any more, or the mask names only lanes that are here. If lanes elsewhere will wait for the block,
+// the mask must not name them: that is asked when the operation runs.
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -72,6 +73,12 @@ bool is_same_test(const Value* condition, const Value* known, bool wanted) {
 
 }  // namespace
 
+bool is_waits_mark(const Instruction& instruction) {
+    auto* call = dyn_cast<CallBase>(&instruction);
+    const Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+    return callee != nullptr && callee->getName() == kWaitsMark;
+}
+
 const BasicBlock* LanePlan::first_with_same_lanes(const BasicBlock* block) const {
     for (;;) {
         if (const BasicBlock* before = equivalent(block)) {
@@ -121,6 +128,25 @@ bool LanePlan::others_are_done(const BasicBlock* block) const {
     });
 }
 
+LanePlan::Leaving LanePlan::leaving(const BasicBlock* block) const {
+    const StringRef kind = function_.getFnAttribute(kWaitsAttribute).getValueAsString();
+    Leaving result;
+    SmallPtrSet<const BasicBlock*, 16> seen{block};
+    SmallVector<const BasicBlock*, 16> pending{block};
+    while (!pending.empty()) {
+        const BasicBlock* at = pending.pop_back_val();
+        if (kind == kWaitsMarked && any_of(*at, is_waits_mark)) {
+            result.waits = true;
+            continue;
+        }
+        if (isa<ReturnInst>(at->getTerminator()))
+            (kind == kWaitsAll ? result.waits : result.ends) = true;
+        for (const BasicBlock* next : successors(at))
+            if (seen.insert(next).second) pending.push_back(next);
+    }
+    return result;
+}
+
 bool LanePlan::names_lanes_of(const Value* mask, const BasicBlock* block) const {
     const BasicBlock* first = first_with_same_lanes(block);
     SmallVector<const CallBase*, 4> sources;
@@ -149,8 +175,25 @@ bool LanePlan::names_lanes_of(const Value* mask, const BasicBlock* block) const 
 
 bool LanePlan::comes_together(const CallBase& operation) const {
     SuspendForm form = *suspend_of(*operation.getCalledFunction());
-    if (only_asks(form) || others_are_done(operation.getParent())) return true;
-    return names_lanes_of(operation.getArgOperand(unsigned(form.mask)), operation.getParent());
+    const BasicBlock* block = operation.getParent();
+    if (only_asks(form) || names_lanes_of(operation.getArgOperand(unsigned(form.mask)), block))
+        return true;
+    return others_are_done(block) && none_of(order_, [&](const BasicBlock* other) {
+               if (!stands_before(other, block)) return false;
+               const Leaving leaves = leaving(other);
+               return leaves.waits && leaves.ends;
+           });
+}
+
+std::vector<BasicBlock*> LanePlan::waiting_before(const CallBase& operation) const {
+    SuspendForm form = *suspend_of(*operation.getCalledFunction());
+    const BasicBlock* block = operation.getParent();
+    std::vector<BasicBlock*> result;
+    if (only_asks(form) || names_lanes_of(operation.getArgOperand(unsigned(form.mask)), block))
+        return result;
+    for (BasicBlock* other : order_)
+        if (stands_before(other, block) && leaving(other).waits) result.push_back(other);
+    return result;
 }
 
 }  // namespace trilane::cpu

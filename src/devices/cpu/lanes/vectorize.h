@@ -15,6 +15,9 @@ inline constexpr const char* kThreadMark = "trilane.thread";
 // Atomic operations on memory that only this block reaches.
 inline constexpr const char* kBlockMemoryMark = "trilane.block_memory";
 
+// The line of a warp operation, where there is no debug information.
+inline constexpr const char* kLineMark = "trilane.line";
+
 // Brings a function of one thread into the form that can be put into lanes. Once per function.
 void prepare_for_lanes(llvm::Function& scalar, Optimizer& optimizer);
 

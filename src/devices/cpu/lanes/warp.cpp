@@ -1,7 +1,11 @@
 // Warp operations: 32 lanes are one warp. The plan has shown that whoever an operation waits for is
 // here, so it happens where it stands. With one mask for all it is a few vector instructions; with
 // different masks the runtime sorts the lanes into groups.
+#include <llvm/IR/MDBuilder.h>
+
 #include "devices/cpu/lanes/emitter.h"
+#include "devices/cpu/lanes/vectorize.h"
+#include "devices/cpu/lower/region_thread.h"
 #include "devices/cpu/run/block_context.h"
 
 namespace trilane::cpu {
@@ -31,6 +35,7 @@ void LaneEmitter::emit_warp_operation(CallBase& call, const SuspendForm& form) {
     if (lanes_ != kWarp || !is_warp_operation(form))
         refuse(call, "a barrier, or a warp operation in less lanes than a warp has");
     if (!plan_.comes_together(call)) refuse(call, "a warp operation to which lanes come apart");
+    check_waiting(call, form);
     if (form.kind == Suspend::SyncWarp) return;
     if (form.kind == Suspend::ActiveMask) return define(call, bits(mask_));
     bool one_mask = plan_.shape(call.getArgOperand(unsigned(form.mask))).is_uniform();
@@ -38,6 +43,52 @@ void LaneEmitter::emit_warp_operation(CallBase& call, const SuspendForm& form) {
     if (one_mask && is_reduction(form.kind)) return define(call, reduce(call, form));
     if (one_mask && is_shuffle(form.kind)) return define(call, shuffle(call, form));
     define(call, exchange(call, form));
+}
+
+// Lanes on their way to a barrier of the block never come to the operation: who names them waits
+// for ever. All come to the barrier together, so none has passed its end yet.
+void LaneEmitter::check_waiting(CallBase& call, const SuspendForm& form) {
+    if (form.mask < 0 || is_all_ones(mask_)) return;
+    Type* word = builder_.getInt32Ty();
+    Value *waiting = nullptr, *here = bits(mask_);
+    for (BasicBlock* other : plan_.waiting_before(call)) {
+        Value* more = bits(builder_.CreateLoad(mask_->getType(), blocks_[other].pending));
+        waiting = waiting == nullptr ? more : builder_.CreateOr(waiting, more);
+    }
+    if (waiting == nullptr) return;
+    Value* mask = call.getArgOperand(unsigned(form.mask));
+    Value* named = nullptr;
+    if (plan_.shape(mask).is_uniform()) {
+        named = scalar(mask);
+    } else {
+        Value* nobody = Constant::getNullValue(widened(word));
+        named = builder_.CreateOrReduce(builder_.CreateSelect(mask_, vector(mask), nobody));
+    }
+    Value* missing =
+        builder_.CreateAnd(named, builder_.CreateAnd(waiting, builder_.CreateNot(here)));
+    auto* stuck = BasicBlock::Create(context_, "stuck", &vector_function_);
+    auto* fine = BasicBlock::Create(context_, "together", &vector_function_);
+    builder_.CreateCondBr(builder_.CreateICmpEQ(missing, builder_.getInt32(0)), fine, stuck,
+                          MDBuilder(context_).createBranchWeights(1 << 20, 1));
+    builder_.SetInsertPoint(stuck);
+    const MDNode* line = call.getMetadata(kLineMark);
+    // Only regions have such lanes: the thread's indices are arguments.
+    Value* arguments[] = {
+        builder_.getInt32(uint32_t(form.kind)),
+        line != nullptr ? mdconst::extract<ConstantInt>(line->getOperand(0)) : builder_.getInt32(0),
+        named,
+        missing,
+        here,
+        vector_function_.getArg(RegionThread::kX),
+        vector_function_.getArg(RegionThread::kY),
+        vector_function_.getArg(RegionThread::kZ)};
+    SmallVector<Type*, 8> types(std::size(arguments), word);
+    builder_.CreateCall(
+        vector_function_.getParent()->getOrInsertFunction(
+            "__trl_rt_stuck", FunctionType::get(builder_.getVoidTy(), types, false)),
+        arguments);
+    builder_.CreateUnreachable();
+    builder_.SetInsertPoint(fine);
 }
 
 Value* LaneEmitter::vote(CallBase& call, const SuspendForm& form) {

@@ -8,7 +8,7 @@
 namespace trilane::cpu {
 
 // Raised with every change of the encoding, of run/block_context.h, or of the runtime's symbols.
-inline constexpr uint32_t kImageVersion = 6;
+inline constexpr uint32_t kImageVersion = 7;
 
 std::string encode_module(const LoweredModule& module);
 // InvalidArgument for anything that is not such an image, of another version, or cut off. The

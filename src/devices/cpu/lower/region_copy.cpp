@@ -6,6 +6,7 @@
 #include "devices/cpu/lanes/vectorize.h"
 #include "devices/cpu/lower/loop_shape.h"
 #include "devices/cpu/lower/region_thread.h"
+#include "devices/cpu/lower/suspends.h"
 
 namespace trilane::cpu {
 
@@ -35,6 +36,7 @@ class RegionCopy {
                 region_.exits.push_back(j);
         }
         note_returns();
+        tell_waits(some_left);
         return std::move(region_);
     }
 
@@ -132,7 +134,9 @@ class RegionCopy {
                 builder.CreateZExt(yes, builder.getInt32Ty()), Align(4), AtomicOrdering::Monotonic);
         }
         note_exit(builder, 1u << number);
-        silent_.insert(builder.CreateRetVoid());
+        ReturnInst* leave = builder.CreateRetVoid();
+        silent_.insert(leave);
+        at_barrier_.push_back(leave);
         for (BasicBlock* next : successors(block)) next->removePredecessor(block);
         while (&block->back() != call) block->back().eraseFromParent();
         call->replaceAllUsesWith(PoisonValue::get(call->getType()));
@@ -147,6 +151,26 @@ class RegionCopy {
             note_exit(builder, kExitEnd);
             if (thread_.some_leave && !region_.exits.empty()) set_stays(leave, 0);
             region_.ends = true;
+        }
+    }
+
+    // Warp operations must not wait for lanes that wait at a barrier, see lanes/together.cpp.
+    void tell_waits(bool some_left) {
+        Function& function = *region_.function;
+        if (region_.exits.empty() || !has_warp_operation(function)) return;
+        const bool some_end = some_left || region_.ends;
+        function.addFnAttr(kWaitsAttribute, some_end ? kWaitsMarked : kWaitsAll);
+        if (!some_end) return;
+        FunctionCallee mark = function.getParent()->getOrInsertFunction(
+            kWaitsMark, FunctionType::get(Type::getVoidTy(function.getContext()), {}, false));
+        for (const WeakTrackingVH& handle : at_barrier_) {
+            auto* leave = dyn_cast_or_null<ReturnInst>(static_cast<Value*>(handle));
+            if (leave == nullptr || leave->getParent()->getParent() != &function) continue;
+            CallInst* call = CallInst::Create(mark, "", leave);
+            call->setDoesNotThrow();
+            call->setMemoryEffects(MemoryEffects::inaccessibleMemOnly());
+            call->addFnAttr(Attribute::NoMerge);
+            call->addFnAttr(Attribute::WillReturn);
         }
     }
 
@@ -171,7 +195,8 @@ class RegionCopy {
     const DataLayout& data_;
     ValueToValueMapTy map_;
     Region region_;
-    SmallPtrSet<Instruction*, 8> silent_;  // returns after which a thread goes on
+    SmallPtrSet<Instruction*, 8> silent_;        // returns after which a thread goes on
+    SmallVector<WeakTrackingVH, 8> at_barrier_;  // of these, those at a barrier
 };
 
 }  // namespace

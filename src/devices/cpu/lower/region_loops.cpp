@@ -50,6 +50,9 @@ bool RegionLoops::add(IRBuilder<>& builder, const BlockValues& values, Function&
 }
 
 void RegionLoops::add_threads(IRBuilder<>& builder, const BlockValues& values, Function& region) {
+    for (BasicBlock& block : region)
+        for (Instruction& instruction : make_early_inc_range(block))
+            if (is_waits_mark(instruction)) instruction.eraseFromParent();
     ThreadLoops nest = make_thread_loops(builder, values);
     builder.SetInsertPoint(nest.body->getTerminator());
     calls_.push_back(builder.CreateCall(

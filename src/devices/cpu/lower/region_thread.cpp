@@ -20,6 +20,20 @@ BlockValues region_block_values(IRBuilder<>& builder, Function& function, bool h
     return values;
 }
 
+// The lines of warp operations, for reports of deadlocks.
+static void keep_lines(Function& function) {
+    for (Instruction& instruction : instructions(function)) {
+        auto* call = dyn_cast<CallBase>(&instruction);
+        if (call == nullptr || call->getCalledFunction() == nullptr) continue;
+        const DILocation* place = call->getDebugLoc();
+        if (place == nullptr || !suspend_of(*call->getCalledFunction())) continue;
+        while (place->getInlinedAt() != nullptr) place = place->getInlinedAt();
+        auto* line = ConstantInt::get(Type::getInt32Ty(function.getContext()), place->getLine());
+        call->setMetadata(kLineMark,
+                          MDNode::get(function.getContext(), ConstantAsMetadata::get(line)));
+    }
+}
+
 RegionThread make_region_thread(Function& kernel, const SharedLayout& layout,
                                 const std::string& symbol, Optimizer& optimizer) {
     LLVMContext& context = kernel.getContext();
@@ -57,6 +71,7 @@ RegionThread make_region_thread(Function& kernel, const SharedLayout& layout,
     builder.SetInsertPoint(builder.CreateRetVoid());
     inline_kernel(builder, kernel, arguments, layout, values);
     thread.narrow_axes = narrow_global_indices(*thread.function, values);
+    keep_lines(*thread.function);
     stripDebugInfo(*thread.function);
     // Nothing may fold these three away before they are used.
     thread.keep = CallInst::Create(

@@ -1,4 +1,5 @@
 // Runtime functions that kernels call.
+#include <bit>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -96,6 +97,25 @@ void trilane_rt_parted() {
                     "memory that others write without a barrier between",
                     context.launch->kernel->readable_name, context.block_idx[0],
                     context.block_idx[1], context.block_idx[2]));
+}
+
+void trilane_rt_stuck(uint32_t kind, uint32_t line, uint32_t mask, uint32_t missing,
+                      uint32_t active, uint32_t x, uint32_t y, uint32_t z) {
+    const BlockContext& context = *current_context();
+    const uint32_t linear = (z * context.block_dim[1] + y) * context.block_dim[0] + x;
+
+    auto standing = [&](uint32_t lanes, const char* where, uint32_t at) {
+        return fmt::format("{} threads wait at {}{}, first is thread {}", std::popcount(lanes), where,
+                           at > 0 ? fmt::format(" (line {})", at) : "",
+                           linear + uint32_t(std::countr_zero(lanes)));
+    };
+    abort_kernel(core::FaultCode::LaunchTimeout,
+                 fmt::format("{}: deadlock in block ({},{},{}): no thread can go on:\n  {}, mask "
+                             "{:#010x}\n  {} that the mask names",
+                             context.launch->kernel->readable_name, context.block_idx[0],
+                             context.block_idx[1], context.block_idx[2],
+                             standing(active, suspend_name(static_cast<Suspend>(kind)), line), mask,
+                             standing(missing, "a barrier of the block", 0)));
 }
 
 int trilane_rt_vprintf(const char* format, const void* values) {

@@ -29,6 +29,10 @@ uint32_t trilane_rt_nsmid();
 uint64_t trilane_rt_clock();  // nanoseconds, monotone
 void trilane_rt_trap();
 void trilane_rt_parted();  // threads reached different barriers: ends the launch
+// Lanes `active` of the vector that begins at thread x, y, z wait at a warp operation for
+// `missing`, which wait at a barrier: ends the launch.
+void trilane_rt_stuck(uint32_t kind, uint32_t line, uint32_t mask, uint32_t missing,
+                      uint32_t active, uint32_t x, uint32_t y, uint32_t z);
 int trilane_rt_vprintf(const char* format, const void* values);
 void trilane_rt_assertfail(const char* message, const char* file, uint32_t line,
                            const char* function, uint64_t char_bytes);

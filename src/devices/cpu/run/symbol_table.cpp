@@ -101,6 +101,7 @@ const RuntimeSymbol kEntries[] = {
     {"__trl_rt_trap", address_of(trilane_rt_trap)},
     {"__trl_rt_surface_fault", address_of(trilane_rt_surface_fault)},
     {"__trl_rt_parted", address_of(trilane_rt_parted)},
+    {"__trl_rt_stuck", address_of(trilane_rt_stuck)},
     {"__trl_rt_warp_exchange", address_of(trilane_rt_warp_exchange)},
     {"__trl_rt_launch", address_of(trilane_rt_launch)},
     {"__trl_rt_check_begin", address_of(trilane_rt_check_begin)},

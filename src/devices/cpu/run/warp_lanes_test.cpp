@@ -126,7 +126,21 @@ const Case kCases[] = {
      "if (v & 1) { __syncwarp(); v += 1; } else { v += 2; __syncwarp(); }"
      " out[0] = __shfl_xor_sync(~0u, v, 3);",
      false},
+    {"ends_or_waits",
+     "if (lane < 16) v = __shfl_down_sync(~0u, v, 1); out[0] = v; if (n > 3) return;"
+     " __syncthreads(); out[1] = v;",
+     false},
     // With barriers of the block.
+    {"half_then_barrier",
+     "if (lane < 16) v = __shfl_down_sync(0xffffu, v, 1); __syncthreads(); out[0] = v;"},
+    {"returned_then_barrier",
+     "if (lane >= 16) return; v = __shfl_down_sync(~0u, v, 1); __syncthreads();"
+     " out[0] = v + __popc(__ballot_sync(~0u, v & 1)); __syncthreads(); out[1] = v;",
+     false},
+    {"guard_then_barrier",
+     "if (t >= n) return; for (int i = 0; i < 3; ++i) { v += __shfl_xor_sync(~0u, v, 1 << i);"
+     " __syncthreads(); } out[0] = v;",
+     false},
     {"barrier", "v += __shfl_xor_sync(~0u, v, 1); __syncthreads(); out[0] = v;"},
     {"block_sum",
      "__shared__ int s[32]; for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);"
@@ -198,6 +212,52 @@ TEST(WarpLanes, WhoHasThem) {
         ASSERT_EQ(module.kernels[i].description.name, kCases[i].name);
         EXPECT_EQ(module.kernels[i].lanes, kCases[i].lanes ? 32u : 1u) << kCases[i].name;
     }
+}
+
+// A mask that names lanes which wait at a barrier: neither can go on.
+const Case kStuck[] = {
+    {"half", "if (lane < 16) v = __shfl_down_sync(~0u, v, 1); __syncthreads(); out[0] = v;"},
+    {"in_step", "if (v & 1) __syncwarp(); __syncthreads(); out[0] = v;"},
+    {"guarded",
+     "if (t >= n) return; if (lane < 8) v = __ballot_sync(~0u, v & 1); __syncthreads();"
+     " out[0] = v;",
+     false},
+    {"rounds_of_own",
+     "for (int i = 0; i < (v & 3); ++i) v += 4 * __shfl_xor_sync(~0u, v, 1); __syncthreads();"
+     " out[0] = v;"},
+    {"own_masks",
+     "if (lane < 16) v = __shfl_sync(lane < 8 ? 0xffu : 0x1ff00u, v, lane); __syncthreads();"
+     " out[0] = v;"},
+    {"behind_a_barrier",
+     "__syncthreads(); v += 1; if (lane == 3) v += __reduce_add_sync(0x18u, v); __syncthreads();"
+     " out[0] = v;"},
+    {"others_leave",
+     "if (lane < 16) { __syncthreads(); out[0] = v; } else out[1] = __any_sync(~0u, v & 1);",
+     false},
+};
+
+TEST(WarpLanes, NamesLanesAtABarrier) {
+    std::string text;
+    for (const Case& test : kStuck) text += text_of(test);
+    for (const char* lanes : {"0", "1", "32"}) {
+        const ScopedVariable asked("TRILANE_LANES", lanes);
+        Program program(text);
+        for (const Case& test : kStuck) {
+            core::ErrorKind kind{};
+            const std::string error =
+                testing::error_of([&] { run(program, test, {1}, {64}); }, &kind);
+            EXPECT_EQ(kind, core::ErrorKind::KernelFault) << test.name;
+            EXPECT_NE(error.find(std::string(test.name) + ": deadlock in block (0,0,0)"),
+                      std::string::npos)
+                << test.name << ": " << error;
+            EXPECT_NE(error.find("first is thread"), std::string::npos) << error;
+        }
+    }
+    core::Program program;
+    program.source = text;
+    LoweredModule module = lower(run_front_end(program, false), 16);
+    for (size_t i = 0; i < module.kernels.size(); ++i)
+        EXPECT_EQ(module.kernels[i].lanes, kStuck[i].lanes ? 32u : 1u) << kStuck[i].name;
 }
 
 }  // namespace
