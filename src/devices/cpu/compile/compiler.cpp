@@ -167,7 +167,7 @@ bool run_clang(const ClangRun& run, clang::FrontendAction& action, std::string& 
     frontend.DisableFree = false;
     frontend.Inputs.clear();
     // As a file, not a buffer: clang 19 fails on "#pragma once" in a buffer that has no file.
-    run.files->add(run.file_name, run.text);
+    run.files->add_source(run.file_name, run.text);
     frontend.Inputs.emplace_back(run.file_name, clang::InputKind(clang::Language::CUDA));
     clang::PreprocessorOptions& preprocessor = invocation->getPreprocessorOpts();
     preprocessor.DisablePCHOrModuleValidation = clang::DisableValidationForModuleKind::All;

@@ -5,34 +5,12 @@
 
 #include <algorithm>
 
-#include "clang/Basic/LangOptions.h"
-#include "clang/Lex/Lexer.h"
+#include "devices/cpu/compile/words.h"
 
 namespace trilane::cpu {
 namespace {
 
 using clang::tok::TokenKind;
-
-struct Word {
-    TokenKind kind;
-    size_t begin, end;  // offsets in the text
-};
-
-std::vector<Word> words_of(const std::string& source) {
-    clang::LangOptions language;
-    language.CPlusPlus = language.CPlusPlus11 = language.CPlusPlus14 = language.CPlusPlus17 = true;
-    language.CUDA = language.LineComment = true;
-    clang::Lexer lexer(clang::SourceLocation(), language, source.data(), source.data(),
-                       source.data() + source.size());
-    std::vector<Word> words;
-    clang::Token token;
-    do {
-        lexer.LexFromRawLexer(token);
-        auto end = size_t(lexer.getBufferLocation() - source.data());
-        words.push_back({token.getKind(), end - token.getLength(), end});
-    } while (token.isNot(clang::tok::eof));
-    return words;
-}
 
 int closing_angles(TokenKind kind) {
     switch (kind) {

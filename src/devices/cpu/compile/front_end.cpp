@@ -250,7 +250,7 @@ FrontEndResult compile(const core::Program& given, bool check) {
     ClangRun run;
     run.files = llvm::makeIntrusiveRefCnt<SourceFiles>(options.include_dirs);
     for (const core::Header& header : program.headers)
-        run.files->add(std::string(kUserDir) + "/" + header.name, header.text);
+        run.files->add_source(std::string(kUserDir) + "/" + header.name, header.text);
     if (!pch->empty()) run.files->add(kPchPath, *pch);
     std::string text = text_to_compile(program, options);
     run.text = text;

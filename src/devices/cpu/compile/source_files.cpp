@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "devices/cpu/compile/attribute_order.h"
 #include "devices/cpu/compile/embedded_files.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -82,6 +83,11 @@ SourceFiles::SourceFiles(std::vector<std::string> include_dirs)
 
 void SourceFiles::add(std::string path, std::string_view text) { files_[clean(path)] = text; }
 
+void SourceFiles::add_source(std::string path, std::string_view text) {
+    if (auto ordered = order_attributes(text)) text = ordered_.emplace_back(std::move(*ordered));
+    add(std::move(path), text);
+}
+
 const std::string_view* SourceFiles::find(std::string_view path) const {
     if (auto found = files_.find(path); found != files_.end()) return &found->second;
     if (auto found = embedded_map().find(path); found != embedded_map().end())
@@ -132,7 +138,14 @@ llvm::ErrorOr<std::unique_ptr<vfs::File>> SourceFiles::openFileForRead(const llv
     std::string absolute = std::filesystem::absolute(path.str(), error).string();
     if (std::find(real_files_.begin(), real_files_.end(), absolute) == real_files_.end())
         real_files_.push_back(std::move(absolute));
-    return file;
+    auto buffer = (*file)->getBuffer(path);
+    if (!buffer) return buffer.getError();
+    auto ordered = order_attributes(std::string_view((*buffer)->getBuffer()));
+    if (!ordered) return real_->openFileForRead(path);
+    auto status = (*file)->status();
+    if (!status) return status.getError();
+    return std::unique_ptr<vfs::File>(
+        std::make_unique<MemoryFile>(*status, ordered_.emplace_back(std::move(*ordered))));
 }
 
 vfs::directory_iterator SourceFiles::dir_begin(const llvm::Twine&, std::error_code& error) {

@@ -1,6 +1,7 @@
 // The file system that clang sees: files in memory first, then real ones below the -I directories.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,12 +19,14 @@ inline constexpr const char* kIncludeDir = "/trilane/include";  // device_lib/in
 inline constexpr const char* kPreludePath = "/trilane/cpu/prelude.h";
 inline constexpr const char* kPchPath = "/trilane/prelude.pch";
 
-// Not shared between threads; the texts given to add() must outlive it.
+// Not shared between threads; the texts given to add() and add_source() must outlive it.
 class SourceFiles : public llvm::vfs::FileSystem {
   public:
     explicit SourceFiles(std::vector<std::string> include_dirs);
 
     void add(std::string path, std::string_view text);
+    // A text of the user's: attributes are put in order, see attribute_order.h.
+    void add_source(std::string path, std::string_view text);
     // Real files that were opened, as absolute paths, in order of first opening.
     const std::vector<std::string>& real_files() const { return real_files_; }
 
@@ -41,6 +44,7 @@ class SourceFiles : public llvm::vfs::FileSystem {
     bool is_allowed(std::string_view path) const;
 
     std::map<std::string, std::string_view, std::less<>> files_;
+    std::deque<std::string> ordered_;
     std::vector<std::string> include_dirs_;
     std::vector<std::string> real_files_;
     llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> real_;
