@@ -14,6 +14,7 @@
 #define __inline_hint__ __inline__
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __maxnreg__(...)
+#define __cluster_dims__(...) __attribute__((annotate("trilane_cluster_dims", __VA_ARGS__)))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
 #define __CUDA_ALIGN__(n) __attribute__((aligned(n)))

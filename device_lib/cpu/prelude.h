@@ -29,5 +29,6 @@
 #include "math_fast.h"
 #include "math_std.h"
 #include "device_launch.h"
+#include "cluster.h"
 #include "texture.h"
 #include "surface.h"

@@ -1,5 +1,5 @@
-// Cooperative groups: thread_block, tiles, coalesced and partitioned groups, the grid.
-// Tiles of more than 32 threads meet at named barriers; clusters do not exist here.
+// Cooperative groups: thread_block, tiles, coalesced and partitioned groups, the cluster, the grid.
+// Tiles of more than 32 threads meet at named barriers.
 #pragma once
 
 namespace cooperative_groups {
@@ -90,6 +90,53 @@ template <unsigned int max_block_size>
 TRILANE_D thread_block this_thread_block(block_tile_memory<max_block_size>&) {
     return thread_block();
 }
+
+// --- the cluster: one block unless the kernel has __cluster_dims__ --------------------------------
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define _CG_HAS_CLUSTER_GROUP
+class cluster_group {
+  public:
+    struct arrival_token {};
+    static TRILANE_D bool is_valid() { return true; }
+    static TRILANE_D void sync() {
+        __cluster_barrier_arrive();
+        __cluster_barrier_wait();
+    }
+    static TRILANE_D arrival_token barrier_arrive() {
+        __cluster_barrier_arrive();
+        return arrival_token();
+    }
+    static TRILANE_D void barrier_wait() { __cluster_barrier_wait(); }
+    static TRILANE_D void barrier_wait(arrival_token&&) { __cluster_barrier_wait(); }
+
+    static TRILANE_D unsigned int query_shared_rank(const void* address) {
+        return __cluster_query_shared_rank(address);
+    }
+    template <class T> static TRILANE_D T* map_shared_rank(T* address, int rank) {
+        return (T*)__cluster_map_shared_rank((const void*)address, (unsigned int)rank);
+    }
+
+    static TRILANE_D dim3 block_index() { return __clusterRelativeBlockIdx(); }
+    static TRILANE_D unsigned int block_rank() { return __clusterRelativeBlockRank(); }
+    static TRILANE_D dim3 dim_blocks() { return __clusterDim(); }
+    static TRILANE_D unsigned int num_blocks() { return __clusterSizeInBlocks(); }
+    static TRILANE_D dim3 thread_index() {
+        dim3 block = block_index();
+        return dim3(block.x * blockDim.x + threadIdx.x, block.y * blockDim.y + threadIdx.y,
+                    block.z * blockDim.z + threadIdx.z);
+    }
+    static TRILANE_D unsigned int thread_rank() {
+        return block_rank() * details::block_size() + details::thread_rank();
+    }
+    static TRILANE_D dim3 dim_threads() {
+        dim3 blocks = dim_blocks();
+        return dim3(blocks.x * blockDim.x, blocks.y * blockDim.y, blocks.z * blockDim.z);
+    }
+    static TRILANE_D unsigned int num_threads() { return num_blocks() * details::block_size(); }
+    static TRILANE_D unsigned int size() { return num_threads(); }
+};
+TRILANE_D cluster_group this_cluster() { return cluster_group(); }
+#endif
 
 // --- the grid ---------------------------------------------------------------------------------
 class grid_group {

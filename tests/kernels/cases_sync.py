@@ -266,3 +266,16 @@ kernel(
                  "cuda/std/iterator", "cuda/cmath"),
     block=(1,),
 )  # fmt: skip
+kernel(
+    "cluster_ring",
+    """namespace cg = cooperative_groups; cg::cluster_group cluster = cg::this_cluster(); __shared__ int s[16];
+       const int t = threadIdx.x, rank = cluster.block_rank(), blocks = cluster.num_blocks(); s[t] = 100 * blockIdx.x + t;
+       int* next = cluster.map_shared_rank(s, (rank + 1) % blocks); cluster.sync(); int v = next[t ^ 1]; cluster.sync();
+       atomicAdd(next + t, rank); cluster.sync(); p0[16 * blockIdx.x + t] = v * 1000 + s[t] % 100 - t;""",
+    [np.zeros(16 * 8, "int32")],
+    np.array([[(b // 4 * 4 + (b + 1) % 4) * 100 + (t ^ 1) for t in range(16)] for b in range(8)]).ravel() * 1000
+    + np.repeat((np.arange(8) - 1) % 4, 16),
+    head=headers("cooperative_groups.h") + "#define f __cluster_dims__(4, 1, 1) f",
+    grid=(8,),
+    block=(16,),
+)  # fmt: skip

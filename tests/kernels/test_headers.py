@@ -47,9 +47,7 @@ def test_headers_inside_extern_c() -> None:
     compile_text(f'extern "C" {{\n{lines}\n__global__ void f(float* p) {{ p[0] = sqrtf(2); }}\n}}')
 
 
-@pytest.mark.parametrize(
-    "name", ["tex2DSparse<float>(0)", "curand_mrg32k3a()", "__cluster_dims__(2)"]
-)
+@pytest.mark.parametrize("name", ["tex2DSparse<float>(0)", "curand_mrg32k3a()"])
 def test_what_is_missing_is_named(name: str) -> None:
     with pytest.raises(RuntimeError, match=name.split("<")[0].split("(")[0]):
         compile_text(f'extern "C" __global__ void f(float* p) {{ p[0] = {name}; }}')

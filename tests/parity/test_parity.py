@@ -29,7 +29,7 @@ HEADERS = sorted(
     if path.is_file()
 )
 # Words that an architecture knows from there on: CUDA's rule, which the cpu device does not check.
-SINCE = {"__reduce_": 80}
+SINCE = {"__reduce_": 80, "__cluster_dims__": 90}
 
 
 @pytest.mark.parametrize("header", [h for h in HEADERS if h not in CPU_ONLY])

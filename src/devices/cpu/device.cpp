@@ -175,6 +175,32 @@ void check_shared(const LoadedKernel& kernel, size_t dynamic, size_t optin) {
                                  : "the device has no more");
 }
 
+// The blocks of a cluster: what the launch says, else what the kernel was compiled with.
+core::Dim3 cluster_of(const LoadedKernel& kernel, const core::Dim3& grid,
+                      const core::Dim3& asked = {0, 0, 0}) {
+    constexpr uint64_t kMost = 8;
+    const core::Dim3& own = kernel.lowered.description.cluster;
+    const bool compiled = (own.x | own.y | own.z) != 0;
+    const core::Dim3 cluster = asked.x != 0 ? asked : compiled ? own : core::Dim3{1, 1, 1};
+    if (asked.x != 0 && compiled && (own.x != asked.x || own.y != asked.y || own.z != asked.z))
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {}: clusters: got ({},{},{}), expected ({},{},{}), which the kernel "
+                    "was compiled with (__cluster_dims__)",
+                    kernel.readable_name, asked.x, asked.y, asked.z, own.x, own.y, own.z);
+    if (cluster.count() == 0 || cluster.x > kMost || cluster.y > kMost || cluster.z > kMost ||
+        cluster.count() > kMost)
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {}: clusters: got ({},{},{}) blocks, expected 1 to {} in all",
+                    kernel.readable_name, int32_t(cluster.x), int32_t(cluster.y),
+                    int32_t(cluster.z), kMost);
+    if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+        throw_error(ErrorKind::LaunchError,
+                    "launch of {}: a grid must be whole clusters: got ({},{},{}) blocks in "
+                    "clusters of ({},{},{})",
+                    kernel.readable_name, grid.x, grid.y, grid.z, cluster.x, cluster.y, cluster.z);
+    return cluster;
+}
+
 void check_shape(const LoadedKernel& kernel, const core::Dim3& grid, const core::Dim3& block,
                  size_t dynamic_shared, size_t optin) {
     check_block(kernel, block);
@@ -201,6 +227,7 @@ void run_child(const LaunchState& parent, const QueuedLaunch& queued, size_t opt
     launch.kernel = kernel;
     launch.grid = queued.grid;
     launch.block = queued.block;
+    launch.cluster = cluster_of(*kernel, queued.grid);
     launch.dynamic_shared = queued.dynamic_shared;
     launch.arguments = const_cast<void* const*>(arguments.data());
     launch.hooks = parent.hooks;
@@ -225,6 +252,7 @@ void CpuDevice::launch(const core::LaunchParams& params) {
     auto* kernel = reinterpret_cast<LoadedKernel*>(params.function);
     size_t optin = properties_.shared_per_block_optin;
     check_shape(*kernel, params.grid, params.block, params.shared_bytes, optin);
+    cluster_of(*kernel, params.grid, params.cluster);  // says what is wrong
     if (params.argument_count != kernel->lowered.description.parameters.size())
         throw_error(ErrorKind::TypeMismatch, "launch of {}: got {} arguments, expected {}",
                     kernel->readable_name, params.argument_count,
@@ -258,6 +286,7 @@ void CpuDevice::prepare(const core::LaunchParams& params, LaunchState& launch) c
     launch.kernel = reinterpret_cast<LoadedKernel*>(params.function);
     launch.grid = params.grid;
     launch.block = params.block;
+    launch.cluster = cluster_of(*launch.kernel, params.grid, params.cluster);
     launch.dynamic_shared = params.shared_bytes;
     launch.arguments = params.arguments;
     launch.cooperative = params.cooperative;

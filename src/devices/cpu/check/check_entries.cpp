@@ -44,10 +44,19 @@ bool inside(uint64_t address, uint64_t nbytes, uint64_t begin, uint64_t size) {
     return offset < size && nbytes <= size - offset;
 }
 
+// The block whose shared memory holds the address: this one, or another of its cluster.
+const BlockContext& owner_of(const BlockContext& context, uint64_t address, uint64_t nbytes) {
+    if (context.cluster != nullptr)
+        for (const BlockContext* block : context.cluster->contexts)
+            if (address - reinterpret_cast<uint64_t>(block->shared) < nbytes) return *block;
+    return context;
+}
+
 // For pointers of unknown origin. Fills in the bounds of what the address is in.
 bool inside_anything(const BlockContext& context, AccessFault& fault) {
-    uint64_t shared = reinterpret_cast<uint64_t>(context.shared);
     uint64_t shared_bytes = trilane_rt_dynamic_offset() + context.dynamic_shared_bytes;
+    uint64_t shared =
+        reinterpret_cast<uint64_t>(owner_of(context, fault.address, shared_bytes).shared);
     if (fault.address - shared < shared_bytes) {
         fault.begin = shared;
         fault.size = shared_bytes;

@@ -115,6 +115,9 @@ template <typename Archive>
 void description_fields(Archive& archive, KernelDescription& kernel) {
     archive.field(kernel.name);
     archive.field(kernel.max_threads_per_block);
+    archive.field(kernel.cluster.x);
+    archive.field(kernel.cluster.y);
+    archive.field(kernel.cluster.z);
     archive.field(kernel.line);
     archive.field(kernel.file);
     archive.list(kernel.parameters,

@@ -30,6 +30,7 @@ struct KernelDescription {
     std::string name;                         // symbol in the module
     std::vector<core::Parameter> parameters;  // as the AST has them
     int max_threads_per_block = 1024;         // __launch_bounds__
+    core::Dim3 cluster{0, 0, 0};              // __cluster_dims__; 0: none
     int line = 0;
     std::string file;
 };

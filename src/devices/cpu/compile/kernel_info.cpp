@@ -59,6 +59,23 @@ int max_threads(const clang::ASTContext& context, const clang::FunctionDecl& fun
     return number > 0 && number < 1024 ? static_cast<int>(number) : 1024;
 }
 
+// What __cluster_dims__ says; axes that it leaves out have one block.
+core::Dim3 cluster_of(const clang::ASTContext& context, const clang::FunctionDecl& function) {
+    for (const auto* note : function.specific_attrs<clang::AnnotateAttr>()) {
+        if (note->getAnnotation() != "trilane_cluster_dims") continue;
+        core::Dim3 cluster{1, 1, 1};
+        uint32_t* axes[] = {&cluster.x, &cluster.y, &cluster.z};
+        size_t axis = 0;
+        for (const clang::Expr* size : note->args()) {
+            clang::Expr::EvalResult value;
+            if (axis < 3 && size->EvaluateAsInt(value, context))
+                *axes[axis++] = uint32_t(value.Val.getInt().getExtValue());
+        }
+        return cluster;
+    }
+    return {0, 0, 0};
+}
+
 }  // namespace
 
 KernelDescription describe_kernel(const clang::ASTContext& context,
@@ -71,6 +88,7 @@ KernelDescription describe_kernel(const clang::ASTContext& context,
     for (const clang::ParmVarDecl* parameter : function.parameters())
         kernel.parameters.push_back(describe_parameter(context, *parameter, policy));
     kernel.max_threads_per_block = max_threads(context, function);
+    kernel.cluster = cluster_of(context, function);
     const clang::SourceManager& sources = context.getSourceManager();
     clang::PresumedLoc place =
         sources.getPresumedLoc(sources.getExpansionLoc(function.getLocation()));

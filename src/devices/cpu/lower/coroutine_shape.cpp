@@ -36,6 +36,20 @@ std::vector<CallBase*> suspending_calls(Function& function) {
 
 }  // namespace
 
+bool meets_cluster(const Function& kernel) {
+    for (const Instruction& instruction : instructions(kernel)) {
+        auto* call = dyn_cast<CallBase>(&instruction);
+        const Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+        if (callee == nullptr) continue;
+        auto form = suspend_of(*callee);
+        if (callee->getName() == "__trl_rt_cluster_map" ||
+            callee->getName() == "__trl_rt_cluster_rank" ||
+            (form && (form->kind == Suspend::ClusterArrive || form->kind == Suspend::ClusterWait)))
+            return true;
+    }
+    return false;
+}
+
 bool needs_coroutines(Function& kernel, Optimizer& optimizer) {
     return !suspending_calls(kernel).empty() || !volatile_shared_accesses(kernel).empty() ||
            !find_waiting_loops(kernel, optimizer).latches.empty();

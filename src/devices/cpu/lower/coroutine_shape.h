@@ -17,6 +17,10 @@ namespace trilane::cpu {
 bool waits_in_warps_only(llvm::Function& kernel, Optimizer& optimizer);
 bool needs_coroutines(llvm::Function& kernel, Optimizer& optimizer);
 
+// The kernel waits for its cluster, or asks for memory of the cluster's other blocks: these must
+// run side by side.
+bool meets_cluster(const llvm::Function& kernel);
+
 // Marks what must run in step, before shared arrays become offsets.
 void mark_volatile_shared(llvm::Function& kernel);
 

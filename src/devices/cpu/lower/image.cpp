@@ -20,6 +20,7 @@ void kernel_fields(Archive& archive, LoweredKernel& kernel) {
     archive.field(kernel.turns_symbol);
     archive.field(kernel.waits_on_blocks);
     archive.field(kernel.grid_sync);
+    archive.field(kernel.meets_cluster);
     archive.field(kernel.may_print);
     archive.field(kernel.narrow_axes);
     archive.field(kernel.row_fold);

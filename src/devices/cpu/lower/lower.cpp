@@ -109,7 +109,10 @@ class Lowering {
         lowered.local_bytes = private_bytes(*kernel);
         lowered.shape = BlockShape::Loop;
         bool shaped = false;
-        if (!needs_coroutines(*kernel, optimizer_)) {
+        lowered.meets_cluster = meets_cluster(*kernel);
+        if (lowered.meets_cluster) {
+            // Blocks of the cluster take turns, and their threads.
+        } else if (!needs_coroutines(*kernel, optimizer_)) {
             shaped = shape_as_loop(*kernel, layout, lowered);
         } else if (waits_in_warps_only(*kernel, optimizer_)) {
             shaped = shape_as_warps(*kernel, layout, lowered);

@@ -38,6 +38,7 @@ struct LoweredKernel {
     std::string turns_symbol;
     bool waits_on_blocks = false;  // spins on memory: blocks must make progress side by side
     bool grid_sync = false;        // holds a barrier of the whole grid
+    bool meets_cluster = false;    // waits for its cluster, or reaches memory of its blocks
     bool may_print = false;        // calls vprintf
     // Axes of which the code assumes grid * block < 2^31 (bit 0: x).
     uint32_t narrow_axes = 0;

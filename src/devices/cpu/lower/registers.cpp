@@ -117,7 +117,38 @@ class RegisterLowering {
             return values_ ? values_->block_idx[axis] : ask(builder, "__trl_rt_block_idx", axis);
         if (stem == "nctaid")
             return values_ ? values_->grid_dim[axis] : ask(builder, "__trl_rt_grid_dim", axis);
+        if (stem == "clusterid" || stem == "nclusterid" || stem == "cluster.ctaid" ||
+            stem == "cluster.nctaid")
+            return cluster_value(builder, stem, axis);
         return nullptr;
+    }
+
+    // Of the block's cluster along an axis.
+    Value* cluster_size(IRBuilder<>& builder, unsigned axis) {
+        if (values_ == nullptr) return ask(builder, "__trl_rt_cluster_dim", axis);
+        return load_bounded(builder, values_->context,
+                            offsetof(BlockContext, cluster_dim) + 4 * axis, 1, 9, "cluster");
+    }
+
+    Value* cluster_value(IRBuilder<>& builder, StringRef stem, unsigned axis) {
+        Value* size = cluster_size(builder, axis);
+        if (stem == "cluster.nctaid") return size;
+        if (stem == "nclusterid")
+            return builder.CreateUDiv(axis_value(builder, "nctaid", axis), size);
+        Value* block = axis_value(builder, "ctaid", axis);
+        return stem == "clusterid" ? builder.CreateUDiv(block, size)
+                                   : builder.CreateURem(block, size);
+    }
+
+    Value* cluster_rank(IRBuilder<>& builder, bool count) {
+        Value *rank = builder.getInt32(0), *blocks = builder.getInt32(1);
+        for (unsigned axis = 3; axis-- > 0;) {
+            Value* size = cluster_size(builder, axis);
+            rank = builder.CreateAdd(builder.CreateMul(rank, size),
+                                     cluster_value(builder, "cluster.ctaid", axis));
+            blocks = builder.CreateMul(blocks, size);
+        }
+        return count ? blocks : rank;
     }
 
     Value* linear(IRBuilder<>& builder) {
@@ -148,6 +179,8 @@ class RegisterLowering {
             return axis_value(builder, stem, unsigned(part[0] - 'x'));
         if (part == "w") return builder.getInt32(0);
         if (stem == "lanemask") return lane_mask(builder, part);
+        if (name == "cluster.ctarank") return cluster_rank(builder, false);
+        if (name == "cluster.nctarank") return cluster_rank(builder, true);
         if (name == "laneid") return builder.CreateAnd(linear(builder), 31);
         if (name == "warpid") return builder.CreateLShr(linear(builder), 5);
         if (name == "nwarpid")

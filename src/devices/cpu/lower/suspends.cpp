@@ -59,6 +59,12 @@ void add_barriers(llvm::StringMap<SuspendForm>& table) {
     table["llvm.nvvm.barrier0.or"] = barrier(Suspend::BarrierOr, 0, -1, -1, Result::I32);
     table["__trl_rt_barrier_arrive"] = barrier(Suspend::BarrierArrive, -1, 0, 1, Result::None);
     table["__trl_rt_grid_sync"] = barrier(Suspend::GridSync, -1, -1, -1, Result::None);
+    for (const char* form : {"", ".aligned", ".relaxed", ".relaxed.aligned"})
+        table[std::string("llvm.nvvm.barrier.cluster.arrive") + form] =
+            barrier(Suspend::ClusterArrive, -1, -1, -1, Result::None);
+    for (const char* form : {"", ".aligned"})
+        table[std::string("llvm.nvvm.barrier.cluster.wait") + form] =
+            barrier(Suspend::ClusterWait, -1, -1, -1, Result::None);
 }
 
 llvm::StringMap<SuspendForm> make_table() {

@@ -9,6 +9,7 @@
 namespace trilane::cpu {
 
 struct BlockRun;
+struct ClusterRun;
 struct LaunchState;
 
 // One per worker and resident block. Generated code reads it and, where a kernel needs its thread
@@ -25,6 +26,9 @@ struct BlockContext {
     uint8_t* scratch = nullptr;  // scratch_bytes for each thread, their number rounded up to 64
     LaunchState* launch = nullptr;
     BlockRun* run = nullptr;  // of a block in coroutine shape
+    uint32_t cluster_dim[3] = {1, 1, 1};
+    uint32_t unused_too = 0;
+    ClusterRun* cluster = nullptr;  // of a kernel that meets its cluster
 };
 
 // Why a thread of a block in coroutine shape stands still.
@@ -36,6 +40,8 @@ enum class Suspend : uint32_t {
     BarrierOr,
     BarrierArrive,  // operands: id, thread count; does not wait
     GridSync,
+    ClusterArrive,  // at the barrier of the cluster; does not wait
+    ClusterWait,
     Yield,      // back edge of a loop that waits
     SyncWarp,   // from here on warp operations; mask
     ShuffleUp,  // value; operands: lane argument, clamp
@@ -72,6 +78,7 @@ struct alignas(64) ThreadState {
     uint32_t predicate = 0;  // result: 0 or 1
     uint32_t linear = 0;
     uint64_t value = 0;
+    uint32_t cluster_phase = 0;  // of the cluster's barrier, when the thread arrived
 };
 static_assert(sizeof(ThreadState) == 64);
 

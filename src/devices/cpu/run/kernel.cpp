@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <span>
 
 #include "core/error.h"
 #include "core/interrupt.h"
@@ -174,6 +175,10 @@ core::Error error_of_signal(const LaunchState& launch, const BlockContext& conte
                         context.block_idx[2])};
 }
 
+bool runs_side_by_side(const LoweredKernel& kernel) {
+    return kernel.waits_on_blocks || kernel.grid_sync || kernel.meets_cluster;
+}
+
 // One thread's part of a launch.
 class Participant {
   public:
@@ -227,6 +232,10 @@ class Participant {
         context.arguments = launch_.arguments;
         context.launch = &launch_;
         context.run = nullptr;
+        context.cluster_dim[0] = launch_.cluster.x;
+        context.cluster_dim[1] = launch_.cluster.y;
+        context.cluster_dim[2] = launch_.cluster.z;
+        context.cluster = nullptr;
         if (kernel_.lowered.scratch_bytes > 0) {
             // Behind shared memory as caches see it: lines of both at the same offset in a page
             // would push one another out.
@@ -244,6 +253,17 @@ class Participant {
         context.block_idx[2] = uint32_t(rest / launch_.grid.y);
     }
 
+    // Block `rank` of cluster `number`.
+    void place_in_cluster(BlockContext& context, uint64_t number, uint32_t rank) {
+        const core::Dim3 &cluster = launch_.cluster, &grid = launch_.grid;
+        const uint32_t wide = grid.x / cluster.x, high = grid.y / cluster.y;
+        context.block_idx[0] = uint32_t(number % wide) * cluster.x + rank % cluster.x;
+        context.block_idx[1] =
+            uint32_t(number / wide % high) * cluster.y + rank / cluster.x % cluster.y;
+        context.block_idx[2] =
+            uint32_t(number / wide / high) * cluster.z + rank / cluster.x / cluster.y;
+    }
+
     void advance(BlockContext& context) {
         if (++context.block_idx[0] < launch_.grid.x) return;
         context.block_idx[0] = 0;
@@ -254,8 +274,7 @@ class Participant {
 
     template <typename Offer>
     void blocks(Offer& offer) {
-        if (kernel_.lowered.waits_on_blocks || kernel_.lowered.grid_sync)
-            return side_by_side(offer);
+        if (runs_side_by_side(kernel_.lowered)) return side_by_side(offer);
         ResidentBlock& block = resident_block(0);
         prepare(block);
         running = &block.context;
@@ -304,18 +323,43 @@ class Participant {
             if (launch_.ended()) return;
     }
 
-    bool start_next(ResidentBlock& block) {
-        uint64_t index = launch_.next_block.fetch_add(1, std::memory_order_relaxed);
+    // The next cluster, whose blocks know one another before any of them starts.
+    bool start_next(std::span<ResidentBlock* const> blocks) {
+        uint64_t index = launch_.next_block.fetch_add(blocks.size(), std::memory_order_relaxed);
         if (index >= launch_.blocks) return false;
-        prepare(block);
-        reserve_frames(block);
-        place(block.context, index);
-        running = &block.context;
-        block.run.start(kernel_, block.context, block.frames.reserve(0));
+        ClusterRun& cluster = blocks[0]->cluster;
+        cluster.contexts.clear();
+        cluster.blocks.clear();
+        cluster.residents.assign(blocks.begin(), blocks.end());
+        cluster.unfinished = uint32_t(blocks.size());
+        cluster.phase = 0;
+        for (uint32_t rank = 0; rank < blocks.size(); ++rank) {
+            ResidentBlock& block = *blocks[rank];
+            prepare(block);
+            reserve_frames(block);
+            place_in_cluster(block.context, index / blocks.size(), rank);
+            block.context.cluster = &cluster;
+            cluster.contexts.push_back(&block.context);
+            cluster.blocks.push_back(&block.run);
+        }
+        for (ResidentBlock* block : blocks) {
+            running = &block->context;
+            block->run.start(kernel_, block->context, block->frames.reserve(0));
+        }
         return true;
     }
 
-    // Blocks that wait for others: when the ones here only wait, one more is started.
+    // Nobody of a cluster has moved in a whole round: nobody ever will.
+    void find_deadlock(std::span<ResidentBlock* const> blocks) {
+        for (ResidentBlock* block : blocks) {
+            const ClusterRun& cluster = *block->context.cluster;
+            if (std::none_of(cluster.blocks.begin(), cluster.blocks.end(),
+                             [](const BlockRun* run) { return run->moved(); }))
+                block->run.report_deadlock();
+        }
+    }
+
+    // Blocks that wait for others: when the ones here only wait, one more cluster is started.
     template <typename Offer>
     void side_by_side(Offer& offer) {
         std::vector<ResidentBlock*>& active = active_blocks();
@@ -334,7 +378,7 @@ class Participant {
                 running = &block.context;
                 if (block.run.run() == BlockRun::State::Done) {
                     launch_.blocks_done.fetch_add(1);
-                    free_blocks().push_back(active[i]);
+                    end_block(block);
                     active[i] = active.back();
                     active.pop_back();
                     moved = true;
@@ -343,17 +387,17 @@ class Participant {
                 }
             }
             if (more && active.size() < limit) {
-                ResidentBlock* next = take_block(used);
-                more = start_next(*next);
-                if (more) {
-                    active.push_back(next);
-                    offer();
-                } else {
-                    free_blocks().push_back(next);
-                }
+                std::vector<ResidentBlock*>& next = next_blocks();
+                next.clear();
+                while (next.size() < launch_.cluster.count()) next.push_back(take_block(used));
+                more = start_next(next);
+                std::vector<ResidentBlock*>& to = more ? active : free_blocks();
+                to.insert(to.end(), next.begin(), next.end());
+                if (more) offer();
                 moved |= more;
             }
             if (active.empty() && !more) break;
+            if (!moved && kernel_.lowered.meets_cluster) find_deadlock(active);
             if (!moved) sched_yield();  // what is waited for runs elsewhere
         }
         free_blocks().clear();
@@ -367,6 +411,17 @@ class Participant {
     static std::vector<ResidentBlock*>& free_blocks() {
         static thread_local std::vector<ResidentBlock*> free;
         return free;
+    }
+    static std::vector<ResidentBlock*>& next_blocks() {
+        static thread_local std::vector<ResidentBlock*> next;
+        return next;
+    }
+    // Others of its cluster may still read what it left in shared memory.
+    void end_block(ResidentBlock& block) {
+        ClusterRun& cluster = *block.context.cluster;
+        if (--cluster.unfinished > 0) return;
+        free_blocks().insert(free_blocks().end(), cluster.residents.begin(),
+                             cluster.residents.end());
     }
     ResidentBlock* take_block(size_t& used) {
         if (used == 0) free_blocks().clear();
@@ -393,7 +448,7 @@ class LaunchJob : public PoolJob {
         }
         const LoadedKernel& kernel = *launch_.kernel;
         uint64_t known = kernel.block_ns.load(std::memory_order_relaxed);
-        bool side_by_side = kernel.lowered.waits_on_blocks || kernel.lowered.grid_sync;
+        bool side_by_side = runs_side_by_side(kernel.lowered);
         if (known == 0 || side_by_side || known * launch_.fold * launch_.blocks > kWorthWakingNs)
             publish();
         uint64_t start = now_ns(), first = launch_.next_block.load();
@@ -465,6 +520,7 @@ void fold_rows(LaunchState& launch) {
     const RowFold kind = launch.kernel->lowered.row_fold;
     const uint64_t grid = launch.grid.x;
     const bool tall = launch.block.y * launch.block.z > 1;
+    if (launch.cluster.count() > 1) return;  // the kernel may ask for its block's place there
     if (kind == RowFold::None || grid == 1 || (tall && !launch.kernel->lowered.folds_tall) ||
         grid * launch.block.x >= uint64_t{1} << 31)
         return;

@@ -90,6 +90,7 @@ struct LaunchState {
     size_t dynamic_shared = 0;
     void* const* arguments = nullptr;
     bool cooperative = false;
+    core::Dim3 cluster{1, 1, 1};  // blocks; the grid is made of whole ones
     const core::DeviceHooks* hooks = nullptr;
 
     // Blocks along x that run as one: `grid` and `block` are those of such wide blocks, and the

@@ -11,6 +11,7 @@
 #include "devices/cpu/run/pool.h"
 #include "devices/cpu/run/print.h"
 #include "devices/cpu/run/runtime_symbols.h"
+#include "devices/cpu/run/scheduler.h"
 
 namespace trilane::cpu {
 
@@ -26,9 +27,42 @@ std::string assert_text(const char* message, const char* file, uint32_t line,
                        describe_place(context), message);
 }
 
+// The block of the cluster in whose shared memory the address lies; ends the launch if none does.
+uint32_t owner_in_cluster(const BlockContext& context, const char* function, const void* address) {
+    const auto place = reinterpret_cast<uint64_t>(address);
+    const uint64_t nbytes = trilane_rt_dynamic_offset() + context.dynamic_shared_bytes;
+    const std::vector<BlockContext*>& blocks = context.cluster->contexts;
+    for (uint32_t rank = 0; rank < blocks.size(); ++rank)
+        if (place - reinterpret_cast<uint64_t>(blocks[rank]->shared) <= nbytes) return rank;
+    abort_kernel(core::FaultCode::IllegalAddress,
+                 fmt::format("{}: {}: {} lies in the shared memory of no block of the cluster: {}",
+                             context.launch->kernel->readable_name, function, address,
+                             describe_place(context)));
+}
+
 }  // namespace
 
 extern "C" {
+
+uint32_t trilane_rt_cluster_dim(uint32_t axis) {
+    return axis_of(current_context()->cluster_dim, axis);
+}
+
+void* trilane_rt_cluster_map(const void* address, uint32_t rank) {
+    const BlockContext& context = *current_context();
+    const std::vector<BlockContext*>& blocks = context.cluster->contexts;
+    const uint32_t owner = owner_in_cluster(context, "map_shared_rank", address);
+    if (rank >= blocks.size())
+        abort_kernel(core::FaultCode::IllegalAddress,
+                     fmt::format("{}: map_shared_rank: got rank {}, the cluster has {} blocks: {}",
+                                 context.launch->kernel->readable_name, rank, blocks.size(),
+                                 describe_place(context)));
+    return blocks[rank]->shared + (static_cast<const uint8_t*>(address) - blocks[owner]->shared);
+}
+
+uint32_t trilane_rt_cluster_rank(const void* address) {
+    return owner_in_cluster(*current_context(), "query_shared_rank", address);
+}
 
 uint32_t trilane_rt_thread_idx(uint32_t axis) {
     const BlockContext& context = *current_context();
@@ -105,8 +139,8 @@ void trilane_rt_stuck(uint32_t kind, uint32_t line, uint32_t mask, uint32_t miss
     const uint32_t linear = (z * context.block_dim[1] + y) * context.block_dim[0] + x;
 
     auto standing = [&](uint32_t lanes, const char* where, uint32_t at) {
-        return fmt::format("{} threads wait at {}{}, first is thread {}", std::popcount(lanes), where,
-                           at > 0 ? fmt::format(" (line {})", at) : "",
+        return fmt::format("{} threads wait at {}{}, first is thread {}", std::popcount(lanes),
+                           where, at > 0 ? fmt::format(" (line {})", at) : "",
                            linear + uint32_t(std::countr_zero(lanes)));
     };
     abort_kernel(core::FaultCode::LaunchTimeout,

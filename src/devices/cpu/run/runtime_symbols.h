@@ -21,6 +21,11 @@ uint32_t trilane_rt_thread_idx(uint32_t axis);  // axis 3: linear index in the b
 uint32_t trilane_rt_block_idx(uint32_t axis);
 uint32_t trilane_rt_block_dim(uint32_t axis);  // axis 3: all threads
 uint32_t trilane_rt_grid_dim(uint32_t axis);
+uint32_t trilane_rt_cluster_dim(uint32_t axis);
+// Where block `rank` of the cluster has what lies at an address of some block's shared memory, and
+// which block that is. A fault ends the launch.
+void* trilane_rt_cluster_map(const void* address, uint32_t rank);
+uint32_t trilane_rt_cluster_rank(const void* address);
 void* trilane_rt_shared();
 uint64_t trilane_rt_dynamic_offset();
 uint32_t trilane_rt_is_shared(const void* address);

@@ -29,6 +29,8 @@ const char* suspend_name(Suspend kind) {
                                              "__syncthreads_or",
                                              "barrier arrive",
                                              "grid synchronisation",
+                                             "the arrival at the cluster's barrier",
+                                             "the cluster's barrier",
                                              "a loop that waits",
                                              "__syncwarp",
                                              "__shfl_up_sync",
@@ -72,7 +74,7 @@ void BlockRun::start(const LoadedKernel& kernel, BlockContext& context, uint8_t*
     threads_ = context.block_dim[0] * context.block_dim[1] * context.block_dim[2];
     warps_ = (threads_ + 31) / 32;
     live_ = threads_;
-    at_barrier_ = at_grid_ = yielded_ = 0;
+    at_barrier_ = at_grid_ = yielded_ = at_cluster_ = arrived_at_cluster_ = 0;
     named_barrier_ = barrier_value_ = grid_counted_ = false;
     arrived_.fill(0);
     for (uint32_t w = 0; w < warps_; ++w) {
@@ -89,6 +91,7 @@ void BlockRun::start(const LoadedKernel& kernel, BlockContext& context, uint8_t*
                 ThreadState& state = thread(index);
                 state.kind = Suspend::Exited;
                 state.linear = index;
+                state.cluster_phase = 0;
                 context.thread_linear = index;
                 begin(&context, frames_ + index * stride_ + kStateBytes, x, y, z);
                 sort_in(warp_[index / 32], index, index % 32);
@@ -111,6 +114,8 @@ void BlockRun::sort_in(Warp& warp, uint32_t index, uint32_t lane) {
         case Suspend::Exited:
             warp.exited |= bit;
             --live_;
+            arrived_at_cluster_ -= (warp.arrived & bit) != 0;
+            warp.arrived &= ~bit;
             return;
         case Suspend::BarrierCount:
         case Suspend::BarrierAnd:
@@ -130,6 +135,16 @@ void BlockRun::sort_in(Warp& warp, uint32_t index, uint32_t lane) {
         case Suspend::GridSync:
             warp.grid |= bit;
             ++at_grid_;
+            return;
+        case Suspend::ClusterArrive:
+            state.cluster_phase = context_->cluster->phase;
+            arrived_at_cluster_ += (warp.arrived & bit) == 0;
+            warp.arrived |= bit;
+            warp.runnable |= bit;
+            return;
+        case Suspend::ClusterWait:
+            warp.at_cluster |= bit;
+            ++at_cluster_;
             return;
         case Suspend::Yield:
             warp.yielded |= bit;
@@ -290,6 +305,35 @@ bool BlockRun::wake_grid() {
     return true;
 }
 
+void BlockRun::begin_phase() {
+    for (uint32_t w = 0; w < warps_; ++w) warp_[w].arrived = 0;
+    arrived_at_cluster_ = 0;
+}
+
+// Whoever waits goes on when the phase at whose barrier it arrived is over.
+bool BlockRun::wake_cluster() {
+    if (at_cluster_ == 0) return false;
+    context_->cluster->end_phase();
+    bool woken = false;
+    for (uint32_t w = 0; w < warps_; ++w)
+        for (uint32_t scan = warp_[w].at_cluster; scan != 0; scan &= scan - 1) {
+            auto lane = static_cast<uint32_t>(std::countr_zero(scan));
+            if (thread(w * 32 + lane).cluster_phase == context_->cluster->phase) continue;
+            warp_[w].at_cluster &= ~(1u << lane);
+            warp_[w].runnable |= 1u << lane;
+            --at_cluster_;
+            woken = true;
+        }
+    return woken;
+}
+
+void ClusterRun::end_phase() {
+    for (const BlockRun* block : blocks)
+        if (!block->all_arrived()) return;
+    ++phase;
+    for (BlockRun* block : blocks) block->begin_phase();
+}
+
 bool BlockRun::wake_yielded() {
     if (yielded_ == 0) return false;
     for (uint32_t w = 0; w < warps_; ++w) {
@@ -301,19 +345,27 @@ bool BlockRun::wake_yielded() {
 }
 
 BlockRun::State BlockRun::run() {
-    wake_yielded();
+    moved_ = wake_yielded() || at_grid_ > 0;
     while (true) {
         if (context_->launch->ended()) return State::Waiting;  // the caller looks, too
         bool progress = false;
         for (uint32_t w = 0; w < warps_; ++w)
             if ((warp_[w].runnable | warp_[w].standing) != 0)
                 progress |= run_warp(warp_[w], w * 32);
-        if (live_ == 0) return State::Done;
-        if (release_barriers() || wake_grid()) continue;
+        moved_ |= progress;
+        if (live_ == 0) {
+            moved_ = false;
+            return State::Done;
+        }
+        if (release_barriers() || wake_grid() || wake_cluster()) {
+            moved_ = true;
+            continue;
+        }
         bool runnable = false;
         for (uint32_t w = 0; w < warps_; ++w) runnable |= warp_[w].runnable != 0;
         if (runnable) continue;
         if (yielded_ > 0 || (at_grid_ > 0 && at_grid_ == live_)) return State::Waiting;
+        if (at_cluster_ > 0) return State::Waiting;
         if (!progress) report_deadlock();
     }
 }
@@ -321,7 +373,7 @@ BlockRun::State BlockRun::run() {
 void BlockRun::report_deadlock() {
     std::map<std::pair<Suspend, uint32_t>, std::vector<uint32_t>> places;
     for (uint32_t w = 0; w < warps_; ++w) {
-        uint32_t stuck = warp_[w].standing | warp_[w].barrier | warp_[w].grid;
+        uint32_t stuck = warp_[w].standing | warp_[w].barrier | warp_[w].grid | warp_[w].at_cluster;
         for (uint32_t scan = stuck; scan != 0; scan &= scan - 1) {
             uint32_t index = w * 32 + uint32_t(std::countr_zero(scan));
             ThreadState& state = thread(index);

@@ -31,6 +31,7 @@ struct ResidentBlock {
     BlockContext context;
     Arena shared, frames;
     BlockRun run;
+    ClusterRun cluster;  // of the block of rank 0, for all
 };
 
 // Of the calling thread.
