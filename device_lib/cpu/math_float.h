@@ -3,17 +3,17 @@
 #pragma once
 
 #define TRILANE_OWN_1(name)                                        \
-    TRILANE_HD float name##f(float x) { return trilane_##name(x); }  \
-    TRILANE_HD float name(float x) { return trilane_##name(x); }
+    TRILANE_HD float name##f(float x) { return trilane_flushed(trilane_##name(x)); }  \
+    TRILANE_HD float name(float x) { return trilane_flushed(trilane_##name(x)); }
 #define TRILANE_OWN_2(name)                                                        \
-    TRILANE_HD float name##f(float x, float y) { return trilane_##name(x, y); }    \
-    TRILANE_HD float name(float x, float y) { return trilane_##name(x, y); }
+    TRILANE_HD float name##f(float x, float y) { return trilane_flushed(trilane_##name(x, y)); }    \
+    TRILANE_HD float name(float x, float y) { return trilane_flushed(trilane_##name(x, y)); }
 #ifdef __USE_FAST_MATH__
 #define TRILANE_OWN_OR_FAST_1(name)                                       \
-    TRILANE_HD float name##f(float x) { return trilane_##name##_fast(x); }  \
-    TRILANE_HD float name(float x) { return trilane_##name##_fast(x); }
-TRILANE_HD float powf(float x, float y) { return trilane_pow_fast(x, y); }
-TRILANE_HD float pow(float x, float y) { return trilane_pow_fast(x, y); }
+    TRILANE_HD float name##f(float x) { return trilane_flushed(trilane_##name##_fast(x)); }  \
+    TRILANE_HD float name(float x) { return trilane_flushed(trilane_##name##_fast(x)); }
+TRILANE_HD float powf(float x, float y) { return trilane_flushed(trilane_pow_fast(x, y)); }
+TRILANE_HD float pow(float x, float y) { return trilane_flushed(trilane_pow_fast(x, y)); }
 #else
 #define TRILANE_OWN_OR_FAST_1 TRILANE_OWN_1
 TRILANE_OWN_2(pow)

@@ -5,9 +5,9 @@
 // --- steps between neighbours -----------------------------------------------------------------
 TRILANE_HD float trilane_next_up(float x) {
     if (isnan(x) || x == __builtin_inff()) return x;
-    if (x == 0) return FLT_TRUE_MIN;
+    if (x == 0) return trilane_flushed(FLT_TRUE_MIN);
     int i = __float_as_int(x);
-    return __int_as_float(i < 0 ? i - 1 : i + 1);
+    return trilane_flushed(__int_as_float(i < 0 ? i - 1 : i + 1));
 }
 TRILANE_HD float trilane_next_down(float x) { return -trilane_next_up(-x); }
 TRILANE_HD double trilane_next_up(double x) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.kernels.case import bits32, bits64, each
+from tests.kernels.case import bits32, bits64, each, kernel
 
 I32, U32, F32, F64 = "int32", "uint32", "float32", "float64"
 NAN, INF = np.nan, np.inf
@@ -474,3 +474,26 @@ each(
     y=(F64, [3.349879872786059e-151, -1.0547716996925768e-130]),
     z=(F64, [2.328697044598117e-282, 3.582757153440781e-275]),
 )
+# What is below the normal floats is 0 to arithmetic, with its sign; bits and doubles stay.
+_SMALL = np.array([0, -0.0, 0, 2**-126, 0, -0.0, 1e-40, 0, 0, 2, 0, 0, 0], "float32")
+_SMALL[7:8] = (_SMALL[6:7].view("int32") + 1).view("float32")
+for _option in ("--use_fast_math", "-ftz=true"):
+    kernel(
+        f"small_floats_are_zero{_option.replace('-', '_').replace('=', '_')}",
+        """const float tiny = p1[0], least = p1[1], two = p1[2]; const double d = p2[0];
+           p0[0] = tiny + tiny; p0[1] = -tiny * two; p0[2] = least * 0.5f; p0[3] = least - tiny; p0[4] = fmaf(tiny, two, 0.0f);
+           p0[5] = fminf(-tiny, two); p0[6] = tiny; p0[7] = __int_as_float(__float_as_int(tiny) + 1); p0[8] = (float)(d * 1e-40);
+           p0[9] = tiny > 0.0f ? 1.0f : 2.0f; p0[10] = (double)tiny != 0.0; p0[11] = ceilf(tiny); p0[12] = sqrtf(tiny);
+           p2[0] = d * 1e-310; p2[1] = (double)two * 1e-310;""",
+        [
+            np.full(13, 9, "float32"),
+            np.array([1e-40, 2**-126, 2], "float32"),
+            np.array([3.0, 0.0]),
+        ],
+        {
+            0: _SMALL,
+            2: np.array([3e-310, 2e-310]),
+        },
+        options=(_option, "--std=c++17"),
+        block=(1,),
+    )  # fmt: skip

@@ -17,6 +17,7 @@
 #include "devices/cpu/compile/compiler.h"
 #include "devices/cpu/compile/constant_operands.h"
 #include "devices/cpu/compile/device_launch.h"
+#include "devices/cpu/compile/flush.h"
 #include "devices/cpu/compile/guard.h"
 #include "devices/cpu/compile/inline_ptx.h"
 #include "devices/cpu/compile/kernel_info.h"
@@ -264,6 +265,7 @@ FrontEndResult compile(const core::Program& given, bool check) {
     if (!succeeded || !result.module) throw_compile_error(result.log);
     result.files = run.files->real_files();
     apply_gpu_semantics(*result.module);
+    if (options.ftz) flush_small_floats(*result.module);
     if (check && !result.separate) instrument_accesses(*result.module, result.kernels);
     return result;
 }
