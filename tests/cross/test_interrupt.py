@@ -133,6 +133,30 @@ def test_ctrl_c_stops_a_checked_kernel():
         assert program.line() == "done"
 
 
+GRAPH = """
+import trilane.cupy as cp
+stream = cp.cuda.Stream(non_blocking=True)
+quick, spin = module.get_function("quick"), module.get_function("spin")
+stream.begin_capture()
+for function in kernels:
+    function(p, block=(32, 1, 1), stream=stream)
+graph = stream.end_capture()
+"""
+
+
+@pytest.mark.parametrize("kernels", ["[quick, spin, quick]", "[quick] * 300_000"])
+def test_ctrl_c_stops_a_graph_in_a_kernel_and_between_kernels(kernels):
+    # The first word of `quick` is 0: what it writes does not end `spin`.
+    text = PYCUDA + GRAPH.replace("kernels", kernels) + WAIT.format(launch="graph.launch()")
+    if "300_000" in kernels:
+        text = text.replace("graph.launch()", "while True: graph.launch(stream)")
+    with Program(text) as program:
+        for _ in range(2):
+            assert program.line() == "ready"
+            assert program.interrupt() < 10 and program.next == "stopped"
+        assert program.line() == "done"
+
+
 def test_an_uncaught_one_ends_the_process():
     with Program(PYCUDA + 'works()\nsay("ready")\nlaunch("spin")') as program:
         assert program.line() == "ready"

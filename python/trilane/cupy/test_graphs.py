@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -13,6 +15,7 @@ import trilane.pycuda.driver as drv
 from trilane import _core
 from trilane.cupy.cuda import runtime
 from trilane.cupy.cuda.runtime import CUDARuntimeError
+from trilane.testing.child import child_environment
 
 SCALE = """
 extern "C" __global__ void scale(float* x, float by, int n) {
@@ -240,6 +243,35 @@ def test_a_stream_that_is_dropped_ends_its_capture():
     gc.collect()
     assert used_bytes() == before
     cp.cuda.Device().synchronize()
+
+
+@pytest.mark.cpu_only(reason="the checks of the cpu device")
+def test_checked_runs_know_the_memory_of_graphs():
+    program = """
+import numpy as np
+import trilane.cupy as cp
+a, stream = cp.arange(1000.0), cp.cuda.Stream(non_blocking=True)
+with stream:
+    stream.begin_capture()
+    out = (a * 2 + 1).sum() + cp.sqrt(a).max()
+    graph = stream.end_capture()
+a += 1
+for _ in range(2):
+    graph.launch(stream)
+stream.synchronize()
+print(float(out))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=child_environment(TRILANE_CHECK="1"),
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    x = np.arange(1, 1001.0)
+    assert float(done.stdout) == pytest.approx((x * 2 + 1).sum() + np.sqrt(1000))
+    assert "freed" not in done.stderr and "out-of-bounds" not in done.stderr
 
 
 # --- what is refused

@@ -103,6 +103,7 @@ class CpuDevice : public core::Device {
     int occupancy(core::RawFunction function, int block_threads, size_t shared_bytes) override;
 
     std::vector<core::CheckReport> take_check_reports() override;
+    bool checks_accesses() const override { return check_; }
     // As TRILANE_CHECK=1 does at creation: for programs compiled and memory noted from now on.
     void enable_checks();
     // TRILANE_LANES, read at each compile. InvalidArgument if it is no number of lanes.
