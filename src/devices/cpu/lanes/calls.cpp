@@ -187,6 +187,19 @@ void LaneEmitter::emit_intrinsic(IntrinsicInst& call) {
     define(call, result);
 }
 
+// A hint: the lines of a row whose lanes most likely lie side by side, nothing for others.
+void LaneEmitter::emit_prefetch(IntrinsicInst& call) {
+    constexpr int64_t kLine = 64, kMostLines = 8;
+    std::optional<Guess> row = guess(call.getArgOperand(0));
+    if (!row || row->stride < 0 || row->stride > kMostLines * kLine / int64_t(lanes_)) return;
+    for (int64_t at = 0; at == 0 || at < row->stride * int64_t(lanes_); at += kLine) {
+        Instruction* copy = call.clone();
+        copy->setOperand(
+            0, builder_.CreateConstGEP1_64(builder_.getInt8Ty(), row->base, uint64_t(at)));
+        builder_.Insert(copy);
+    }
+}
+
 void LaneEmitter::emit_call(CallBase& call) {
     if (!isa<CallInst>(call)) refuse(call, "a call that may unwind");
     auto* intrinsic = dyn_cast<IntrinsicInst>(&call);
@@ -198,6 +211,8 @@ void LaneEmitter::emit_call(CallBase& call) {
     if (Function* callee = call.getCalledFunction()) {
         if (auto form = suspend_of(*callee)) return emit_warp_operation(call, *form);
     }
+    if (intrinsic != nullptr && intrinsic->getIntrinsicID() == Intrinsic::prefetch)
+        return emit_prefetch(*intrinsic);
     if (plan_.shape(&call).is_uniform() && !call.getType()->isVoidTy()) return emit_scalar(call);
     if (intrinsic != nullptr && isTriviallyVectorizable(intrinsic->getIntrinsicID()) &&
         is_floating_or_integer(call.getType()))

@@ -80,6 +80,8 @@ class LaneEmitter {
     void emit_array(llvm::AllocaInst& array);
     void emit_atomic(llvm::Instruction& instruction);
     bool emit_joint_atomic(llvm::AtomicRMWInst& update);
+    bool emit_row_of_atomics(llvm::AtomicRMWInst& update);
+    llvm::Value* of_lane(llvm::Value* value, unsigned lane);
     llvm::Value* last_active(llvm::Value* lanes, llvm::Value* mask);
     llvm::Value* reversed(llvm::Value* value);
 
@@ -117,6 +119,7 @@ class LaneEmitter {
     // calls.cpp
     void emit_call(llvm::CallBase& call);
     void emit_intrinsic(llvm::IntrinsicInst& call);
+    void emit_prefetch(llvm::IntrinsicInst& call);
     static bool is_floating_or_integer(llvm::Type* type);
     void emit_by_lane(llvm::Instruction& instruction);
     // Runs `step` for each active lane in order, with the lane's number and the lane's operands.

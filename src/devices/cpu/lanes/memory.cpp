@@ -1,5 +1,6 @@
 // Loads, stores, private arrays and atomic operations.
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/Transforms/Utils/LowerAtomic.h>
 
 #include "devices/cpu/lanes/emitter.h"
 #include "devices/cpu/lanes/vectorize.h"
@@ -210,12 +211,56 @@ bool LaneEmitter::emit_joint_atomic(AtomicRMWInst& update) {
     copy->setOperand(0, scalar(update.getPointerOperand()));
     copy->setOperand(1, all);
     builder_.Insert(copy);
+    // Nobody else reaches it, and no other lane has a part of its own: a register, if it may be.
+    if (update.hasMetadata(kBlockMemoryMark)) lowerAtomicRMWInst(copy);
+    return true;
+}
+
+// What one lane has of a value. Addresses are computed from the index: that is narrower. Of another
+// block's instructions the operands may not be known here.
+Value* LaneEmitter::of_lane(Value* value, unsigned lane) {
+    if (isa<Constant>(value)) return value;
+    if (plan_.shape(value).is_uniform()) return scalar(value);
+    if (auto* step = dyn_cast<Instruction>(value);
+        isa<GetElementPtrInst, ZExtInst, SExtInst>(value) && plan_.shape(value).is_varying() &&
+        step->getParent() == current_) {
+        Instruction* copy = step->clone();
+        for (Use& operand : copy->operands()) operand.set(of_lane(operand, lane));
+        return builder_.Insert(copy);
+    }
+    return builder_.CreateExtractElement(vector(value), lane);
+}
+
+// Memory that only this block reaches, and nobody asks what was there: where all lanes are on they
+// follow one another without a loop.
+bool LaneEmitter::emit_row_of_atomics(AtomicRMWInst& update) {
+    if (!update.hasMetadata(kBlockMemoryMark) || !update.use_empty() || update.isVolatile())
+        return false;
+    auto each = [&]() -> Value* {
+        for (unsigned lane = 0; lane < lanes_; ++lane) {
+            Instruction* copy = update.clone();
+            for (Use& operand : copy->operands()) operand.set(of_lane(operand, lane));
+            builder_.Insert(copy);
+        }
+        return nullptr;
+    };
+    auto by_lane = [&]() -> Value* {
+        emit_by_lane(update);
+        return nullptr;
+    };
+    if (auto* constant = dyn_cast<Constant>(mask_);
+        constant != nullptr && constant->isAllOnesValue())
+        each();
+    else
+        either(builder_.CreateICmpEQ(bits(mask_),
+                                     Constant::getAllOnesValue(builder_.getIntNTy(lanes_))),
+               each, by_lane);
     return true;
 }
 
 void LaneEmitter::emit_atomic(Instruction& instruction) {
     auto* update = dyn_cast<AtomicRMWInst>(&instruction);
-    if (update != nullptr && emit_joint_atomic(*update)) return;
+    if (update != nullptr && (emit_joint_atomic(*update) || emit_row_of_atomics(*update))) return;
     emit_by_lane(instruction);
 }
 

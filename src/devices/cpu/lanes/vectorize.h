@@ -12,7 +12,7 @@ namespace trilane::cpu {
 
 // Stores that tell the runtime which thread runs: marked by the shape, written anew before calls.
 inline constexpr const char* kThreadMark = "trilane.thread";
-// Atomic operations on memory that only this block reaches.
+// Loads of and atomic operations on memory that only this block reaches.
 inline constexpr const char* kBlockMemoryMark = "trilane.block_memory";
 
 // The line of a warp operation, where there is no debug information.

@@ -271,18 +271,19 @@ bool counts_by_grid(PHINode& counter, BasicBlock& latch) {
 
 }  // namespace
 
+bool strides_by_grid(Loop& loop) {
+    BasicBlock* latch = loop.getLoopLatch();
+    return latch != nullptr && reads_memory(loop) &&
+           any_of(loop.getHeader()->phis(), [&](PHINode& counter) {
+               return counter.getType()->isIntegerTy() && counts_by_grid(counter, *latch);
+           });
+}
+
 std::vector<BasicBlock*> strided_latches(Function& function, Optimizer& optimizer) {
     std::vector<BasicBlock*> latches;
     LoopInfo& loops = optimizer.functions().getResult<LoopAnalysis>(function);
-    for (Loop* loop : loops.getLoopsInPreorder()) {
-        BasicBlock* latch = loop->getLoopLatch();
-        if (latch == nullptr || !reads_memory(*loop)) continue;
-        for (PHINode& counter : loop->getHeader()->phis())
-            if (counter.getType()->isIntegerTy() && counts_by_grid(counter, *latch)) {
-                latches.push_back(latch);
-                break;
-            }
-    }
+    for (Loop* loop : loops.getLoopsInPreorder())
+        if (strides_by_grid(*loop)) latches.push_back(loop->getLoopLatch());
     return latches;
 }
 

@@ -56,7 +56,10 @@ bool clamp_thread_loop(llvm::Function& function, Optimizer& optimizer);
 bool interchange_strided_loop(llvm::Function& function, Optimizer& optimizer,
                               LoweredKernel& lowered);
 
-// Back edges of loops that read memory in steps of the grid. Where they cannot be interchanged the
+// The loop reads memory in steps of the grid.
+bool strides_by_grid(llvm::Loop& loop);
+
+// Back edges of such loops. Where they can neither be interchanged nor go in rounds (rounds.h) the
 // threads of a block take turns at each: see docs/design/cpu-lowering.md.
 std::vector<llvm::BasicBlock*> strided_latches(llvm::Function& function, Optimizer& optimizer);
 

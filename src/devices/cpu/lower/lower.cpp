@@ -113,9 +113,12 @@ class Lowering {
         if (lowered.meets_cluster) {
             // Blocks of the cluster take turns, and their threads.
         } else if (!needs_coroutines(*kernel, optimizer_)) {
-            shaped = shape_as_loop(*kernel, layout, lowered);
+            shaped = shape_as_loop(*kernel, layout, lowered) ||
+                     shape_as_regions(*kernel, layout, lowered);
         } else if (waits_in_warps_only(*kernel, optimizer_)) {
-            shaped = shape_as_warps(*kernel, layout, lowered);
+            shaped = (!strided_latches(*kernel, optimizer_).empty() &&
+                      shape_as_regions(*kernel, layout, lowered)) ||
+                     shape_as_warps(*kernel, layout, lowered);
         } else {
             shaped = shape_as_regions(*kernel, layout, lowered);
         }
@@ -338,10 +341,14 @@ class Lowering {
 
 // How each kernel runs, one line each on standard error: TRILANE_LOG_LANES.
 void log_lanes(const LoweredModule& module) {
-    for (const LoweredKernel& kernel : module.kernels)
+    for (const LoweredKernel& kernel : module.kernels) {
         errs() << "trilane: lanes: " << kernel.description.name
                << (kernel.shape == BlockShape::Coroutine ? " coroutine " : " loop ") << kernel.lanes
                << '\n';
+        if (kernel.rounds > 0)
+            errs() << "trilane: rounds: " << kernel.description.name << ' ' << kernel.rounds
+                   << '\n';
+    }
 }
 
 }  // namespace

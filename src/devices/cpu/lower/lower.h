@@ -44,7 +44,8 @@ struct LoweredKernel {
     uint32_t narrow_axes = 0;
     RowFold row_fold = RowFold::None;
     bool folds_tall = false;  // also blocks of several rows: no thread has a loop of its own
-    uint32_t lanes = 1;  // threads that run at a time; known after lower(), images do not keep it
+    uint32_t lanes = 1;   // threads that run at a time; known after lower(), images do not keep it
+    uint32_t rounds = 0;  // strided loops in which threads go in rounds; not kept either
     size_t static_shared_bytes = 0;
     size_t dynamic_shared_align = 16;
     size_t frame_bytes = 0;  // of one thread's coroutine, in either case
@@ -67,7 +68,8 @@ struct LoweredModule {
 
 // Consumes the front end's module. CompileError for what cannot be run (it names the function).
 // `lanes`: W, 1 to 32; 0 chooses it for each kernel. What cannot be run in lanes has W = 1.
-// TRILANE_LOG_LANES=1: one line per kernel on standard error, `trilane: lanes: NAME SHAPE W`.
+// TRILANE_LOG_LANES=1: one line per kernel on standard error, `trilane: lanes: NAME SHAPE W`, and
+// `trilane: rounds: NAME N` for N strided loops in rounds.
 LoweredModule lower(FrontEndResult front_end, int lanes = 0);
 
 // Stages of one lower() call in nanoseconds. For benchmarks: of the last call that ended.

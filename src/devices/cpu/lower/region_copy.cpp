@@ -80,8 +80,10 @@ class RegionCopy {
         for (unsigned i : start.live) {
             const Carried& carried = thread_.carried[i];
             Type* type = in_memory(carried.type);
-            Value* value = builder.CreateAlignedLoad(
+            LoadInst* load = builder.CreateAlignedLoad(
                 type, address(builder, carried, RegionThread::kRead), data_.getABITypeAlign(type));
+            load->setMetadata(kBlockMemoryMark, MDNode::get(load->getContext(), {}));
+            Value* value = load;
             if (type != carried.type) value = builder.CreateTrunc(value, carried.type);
             builder.CreateStore(value, copy(carried.slot));
         }
@@ -129,9 +131,13 @@ class RegionCopy {
             Value* yes = builder.CreateICmp(
                 barrier.kind == Suspend::BarrierAnd ? ICmpInst::ICMP_EQ : ICmpInst::ICMP_NE, given,
                 Constant::getNullValue(given->getType()));
-            builder.CreateAtomicRMW(
-                AtomicRMWInst::Add, region_.function->getArg(RegionThread::kCount),
+            // Who says yes is counted, or noted: no branch, for which the end of the region might
+            // be written twice.
+            AtomicRMWInst* vote = builder.CreateAtomicRMW(
+                barrier.kind == Suspend::BarrierCount ? AtomicRMWInst::Add : AtomicRMWInst::Or,
+                region_.function->getArg(RegionThread::kCount),
                 builder.CreateZExt(yes, builder.getInt32Ty()), Align(4), AtomicOrdering::Monotonic);
+            vote->setMetadata(kBlockMemoryMark, MDNode::get(vote->getContext(), {}));
         }
         note_exit(builder, 1u << number);
         ReturnInst* leave = builder.CreateRetVoid();

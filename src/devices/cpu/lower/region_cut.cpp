@@ -105,7 +105,8 @@ class RegionCut {
             IRBuilder<> builder(&barrier.after->front());
             Value* place = builder.CreateConstInBoundsGEP1_64(
                 builder.getInt8Ty(), thread_.function->getArg(4), barrier.result_cell);
-            Value* result = builder.CreateAlignedLoad(builder.getInt32Ty(), place, Align(4));
+            LoadInst* result = builder.CreateAlignedLoad(builder.getInt32Ty(), place, Align(4));
+            result->setMetadata(kBlockMemoryMark, MDNode::get(context_, {}));
             thread_.uniform.insert(result);
             barrier.call->replaceAllUsesWith(result);
         }

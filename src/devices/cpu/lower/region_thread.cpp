@@ -8,6 +8,7 @@
 #include "devices/cpu/lower/kernel_body.h"
 #include "devices/cpu/lower/loop_shape.h"
 #include "devices/cpu/lower/region_thread.h"
+#include "devices/cpu/lower/rounds.h"
 #include "devices/cpu/lower/suspends.h"
 
 namespace trilane::cpu {
@@ -35,7 +36,7 @@ static void keep_lines(Function& function) {
 }
 
 RegionThread make_region_thread(Function& kernel, const SharedLayout& layout,
-                                const std::string& symbol, Optimizer& optimizer) {
+                                const std::string& symbol, Optimizer& optimizer, bool rounds) {
     LLVMContext& context = kernel.getContext();
     RegionThread thread;
     thread.symbol = symbol;
@@ -82,6 +83,8 @@ RegionThread make_region_thread(Function& kernel, const SharedLayout& layout,
         {thread.row, thread.scratch, thread.linear}, "",
         thread.function->getEntryBlock().getTerminator()->getIterator());
     optimizer.simplify(*thread.function);
+    if (rounds) thread.rounds = put_in_rounds(thread, optimizer);
+    if (thread.rounds > 0) optimizer.simplify(*thread.function);
     optimizer.optimize(*thread.function);
     prepare_for_lanes(*thread.function, optimizer);
     for (Instruction& instruction : instructions(*thread.function))

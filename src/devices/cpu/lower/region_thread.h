@@ -54,6 +54,7 @@ struct RegionThread {
     bool has_rows = false;   // the kernel asks for threadIdx.y
     bool has_warps = false;  // warp operations: the block's size along x is a multiple of 32
     uint32_t narrow_axes = 0;
+    unsigned rounds = 0;  // loops that put_in_rounds() has changed
     // Set by cut_at_barriers().
     llvm::BasicBlock* common = nullptr;  // what every region computes anew
     llvm::MDNode* carried_scope = nullptr;
@@ -70,8 +71,9 @@ struct RegionThread {
 inline constexpr uint64_t kExitsCell = 0;
 inline constexpr uint32_t kExitEnd = 1u << 31;  // some returned
 
+// `rounds`: strided loops are put in rounds.
 RegionThread make_region_thread(llvm::Function& kernel, const SharedLayout& layout,
-                                const std::string& symbol, Optimizer& optimizer);
+                                const std::string& symbol, Optimizer& optimizer, bool rounds);
 BlockValues region_block_values(llvm::IRBuilder<>& builder, llvm::Function& function,
                                 bool has_warps);
 

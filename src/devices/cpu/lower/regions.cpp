@@ -235,13 +235,18 @@ Function* build_region_shape(Function& kernel, const SharedLayout& layout,
                              const std::string& symbol, Optimizer& optimizer, unsigned lanes,
                              LoweredKernel& lowered) {
     if (!volatile_shared_accesses(kernel).empty()) return nullptr;
-    RegionThread thread = make_region_thread(kernel, layout, symbol, optimizer);
+    // Where rounds do not fit the kernel is cut without them.
     Function* block = nullptr;
-    if (cut_at_barriers(thread, optimizer) && thread.barriers.size() < kMostRegions &&
-        size_of_regions(thread) < kMostInstructions)
-        block = RegionBlock(kernel, thread, optimizer, lanes).run(lowered);
-    optimizer.forget(*thread.function);
-    thread.function->eraseFromParent();
+    for (bool rounds : {true, false}) {
+        RegionThread thread = make_region_thread(kernel, layout, symbol, optimizer, rounds);
+        if (cut_at_barriers(thread, optimizer) && thread.barriers.size() < kMostRegions &&
+            size_of_regions(thread) < kMostInstructions)
+            block = RegionBlock(kernel, thread, optimizer, lanes).run(lowered);
+        optimizer.forget(*thread.function);
+        thread.function->eraseFromParent();
+        lowered.rounds = block != nullptr ? thread.rounds : 0;
+        if (block != nullptr || thread.rounds == 0) break;
+    }
     return block;
 }
 

@@ -83,7 +83,40 @@ Piece Statements::warp(const Place& place) {
     }
 }
 
+// Sums of every so many elements, which the threads of the block then show one another.
+Piece Statements::strided_sum(const Place& place) {
+    string e = name("e"), number = std::to_string(random_.below(40) + 1);
+    string test = make_.condition(1, place.scope), limit = random_.of(Names{"N * 3", "n * 2", "N"});
+    string type = random_.of(Names{"int", "unsigned", "long long"});
+    string head = format("for ({0} {1} = {2}; {1} < {3}; {1} += {4})", type, e, place.scope.index,
+                         limit, random_.of(Names{"threads", "threads", "threads + 1"}));
+    Names sums{
+        format("{} u0 += (unsigned)a32[{}];", head, e),
+        format("{} {{ if (b32[{}] & 3) continue; v1 ^= (int)((unsigned)a32[{} + 1] + {}); }}", head,
+               e, e, number),
+        format("{} {{ u1 = u1 * 3u + a16[{}]; if (u1 % 11u == 3u) break; }}", head, e),
+        format("{} for (int a = 0; a < (a8[{}] & 3); ++a) u2 += (unsigned)a32[{}] ^ v0;", head, e,
+               e),
+        format("{} {{ if ({}) u3 += (unsigned)a64[{}]; else v2 = a32[{}] ^ v0; }}", head, test, e,
+               e),
+        format("{} atomicAdd(&hist[a16[{}] & 31], (unsigned){});", head, e, e),
+        format("{{ {0} {1} = {2}; do {{ u0 ^= (unsigned)a32[{1}]; {1} += threads; }} while ({1} < "
+               "{3} && (u0 & 15)); u1 += (unsigned){1}; }}",
+               type, e, place.scope.index, limit),
+    };
+    if (has_.floats)
+        sums.push_back(format("{} {{ f0 = f0 * 0.5f + af[{}]; f1 += bf[{}]; }}", head, e, e));
+    if (has_.doubles) sums.push_back(format("{} d0 = d0 * 0.25 + ad[{}];", head, e));
+    return {
+        format("{}\nsh[t] = (int)((u0 ^ u1) + (u2 ^ u3) + (unsigned)v1); __syncthreads(); v0 ^= "
+               "(int)((unsigned)sh[(t + {}) % size] + hist[t & 31]); __syncthreads();\n",
+               random_.of(sums), number),
+        {},
+        ""};
+}
+
 Piece Statements::shared(const Place& place) {
+    if (random_.chance(25)) return strided_sum(place);
     string value = any(Type::I32, place), test = make_.condition(1, place.scope);
     string number = std::to_string(random_.below(40) + 1);
     Names texts{

@@ -62,6 +62,7 @@ class Statements {
     Piece warp(const Place& place);
     Piece shuffle(const Place& place);
     Piece shared(const Place& place);
+    Piece strided_sum(const Place& place);
     Piece waiting(const Place& place);
     Piece opportunistic();
 
