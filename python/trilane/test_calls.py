@@ -181,6 +181,7 @@ def test_streams_of_cupy(raw):
     kernel = raw.get_function("scale")
     a, b = cp.ones(8, cp.float32), cp.zeros(8, cp.float32)
     own = cp.cuda.Stream(non_blocking=True)
+    cp.cuda.Device().synchronize()  # such a stream does not wait for the fills
     for f, stream in enumerate((own, cp.cuda.Stream.null, own.ptr, None), 1):
         kernel((1,), (8,), (a, b, float(f), 8), stream=stream)
         cp.cuda.Device().synchronize()

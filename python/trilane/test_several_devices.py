@@ -34,6 +34,7 @@ def first_device():
     _core.set_current_device(0)
 
 
+@pytest.mark.cpu_only(reason="a build for a GPU alone has no cpu devices")
 @pytest.mark.skipif(_core.device_count() >= 2, reason="the tests themselves run in this process")
 def test_all_of_this_with_four_cpu_devices():
     done = subprocess.run(

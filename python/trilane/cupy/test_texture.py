@@ -243,7 +243,8 @@ def test_borders_and_channels_that_a_format_has_not(dtype, channels, srgb):
         return
     linear = np.where(plain <= 0.04045, plain / 12.92, ((plain + 0.055) / 1.055) ** 2.4)
     coded = [0] if channels == 2 else [0, 1, 2]
-    np.testing.assert_allclose(inside[:, coded], linear[:, coded], rtol=1 / 256)
+    # A GPU decodes by a table: values are up to 2.4e-4 off the curve.
+    np.testing.assert_allclose(inside[:, coded], linear[:, coded], rtol=1 / 256, atol=2.5e-4)
     last = channels - 1
     np.testing.assert_allclose(inside[:, last], plain[:, last], rtol=2e-7)
 
