@@ -83,11 +83,9 @@ __all__ += ["cuda"]
 
 def _absent(name: str) -> Any:
     def function(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("target") == "cuda":
-            raise NotImplementedError(
-                f"numba.{name}(target='cuda'), ufuncs made of Python functions, is not there yet: "
-                "write the loop over the elements as a kernel with numba.cuda.jit"
-            )
+        if kwargs.get("target") == "cuda" and name in ("vectorize", "guvectorize"):
+            vectorizers = importlib.import_module("trilane.numba.cuda.vectorizers")
+            return getattr(vectorizers, name)(*args, **kwargs)
         raise NotImplementedError(
             f"numba.{name} compiles for the processor, which is not part of Trilane: install the "
             "package numba beside it; numba.cuda stays Trilane's"

@@ -539,7 +539,8 @@ class _Builder:
         try:
             found = resolve.describe(value, self.unit)
         except TypeError as error:
-            self.fail(at, str(error))
+            name = f"Untyped global name '{at.id}': " if isinstance(at, ast.Name) else ""
+            self.fail(at, f"{name}{error}")
         return self.placed(at, found)
 
     def placed(self, at: Any, described: tuple) -> tuple:

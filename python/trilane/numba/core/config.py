@@ -15,6 +15,17 @@ def _flag(name: str, default: int) -> int:
         return default
 
 
+class _OptLevel(int):
+    """How much is optimised: 0 to 3, or "max", which is 3."""
+
+    def __new__(cls, value: int | str) -> _OptLevel:
+        return super().__new__(cls, 3 if value == "max" else int(value))
+
+    @property
+    def is_opt_max(self) -> bool:
+        return self == 3
+
+
 CUDA_LOW_OCCUPANCY_WARNINGS = _flag("CUDA_LOW_OCCUPANCY_WARNINGS", 0)
 CUDA_WARN_ON_IMPLICIT_COPY = _flag("CUDA_WARN_ON_IMPLICIT_COPY", 0)
 CUDA_ARRAY_INTERFACE_SYNC = _flag("CUDA_ARRAY_INTERFACE_SYNC", 1)
@@ -27,7 +38,7 @@ CUDA_USE_NVIDIA_BINDING = 1
 ENABLE_CUDASIM = 0
 DISABLE_CUDA = _flag("DISABLE_CUDA", 0)
 DISABLE_JIT = 0
-OPT = _flag("OPT", 3)
+OPT = _OptLevel(_flag("OPT", 3))
 DISABLE_PERFORMANCE_WARNINGS = _flag("DISABLE_PERFORMANCE_WARNINGS", 0)
 CUDA_DEFAULT_PTX_CC = (7, 5)
 CUDA_NRT_STATS = _flag("CUDA_NRT_STATS", 0)

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import math
+import warnings
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from trilane import _core
 from trilane._calls import CalledInC, CallSignature, stands_for
 from trilane.numba import types
+from trilane.numba.core import config
+from trilane.numba.core.errors import NumbaPerformanceWarning
 from trilane.numba.cuda.cudadrv.error import CudaAPIError, as_api_error
+from trilane.numba.cuda.devicearray import is_cuda_array
 from trilane.numba.cuda.untyped import UntypedMemoryError, as_declared
 
 if TYPE_CHECKING:
@@ -48,6 +55,8 @@ class ForwardConfigured(_jit.ConfiguredCall, metaclass=CalledInC):
         except _core.TrilaneError as error:
             raise as_api_error(error, "cuLaunchKernel") from None
         self._bind(self._call, dispatcher._extensions)
+        if config.CUDA_LOW_OCCUPANCY_WARNINGS:
+            _warn_of_few_blocks(grid)
 
     __signature__ = CallSignature("_launch")
 
@@ -58,6 +67,8 @@ class ForwardConfigured(_jit.ConfiguredCall, metaclass=CalledInC):
         """Launch with `args`; NumPy arrays travel to the device and, if written, back."""
         if kwargs:
             args = _bound(self.dispatcher.py_func, args, kwargs)
+        if config.CUDA_WARN_ON_IMPLICIT_COPY:
+            _warn_of_copies(args)
         if self.dispatcher._extensions:
             return self._extended(args)
         try:
@@ -112,6 +123,30 @@ class ForwardConfigured(_jit.ConfiguredCall, metaclass=CalledInC):
     @property
     def max_cooperative_grid_blocks(self) -> Any:
         raise NotImplementedError("max_cooperative_grid_blocks: ask the compiled overload")
+
+
+def _warn_of_few_blocks(grid: Any) -> None:
+    blocks = math.prod(grid)
+    if blocks < 128:
+        warnings.warn(
+            NumbaPerformanceWarning(
+                f"Grid size {blocks} will likely result in GPU under-utilization due to low "
+                "occupancy."
+            ),
+            stacklevel=5,
+        )
+
+
+def _warn_of_copies(args: tuple[Any, ...]) -> None:
+    """Warn of a NumPy array that the launch copies to the device and back."""
+    for value in args:
+        if isinstance(value, np.ndarray) and not is_cuda_array(value):
+            warnings.warn(
+                NumbaPerformanceWarning(
+                    "Host array used in CUDA kernel will incur copy overhead to/from device."
+                ),
+                stacklevel=4,
+            )
 
 
 def _bound(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import functools
 import threading
+import warnings
 from types import FunctionType
 from typing import Any
 
@@ -18,6 +19,8 @@ import numpy as np
 from trilane import _core
 from trilane._exchange import as_bytes
 from trilane.numba import types
+from trilane.numba.core import config
+from trilane.numba.core.errors import NumbaInvalidConfigWarning
 from trilane.numba.cuda.configured import ForwardConfigured
 from trilane.numba.cuda.cudadrv.driver import core_stream
 from trilane.numba.cuda.cudadrv.error import LinkerError, as_api_error
@@ -461,13 +464,17 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", li
         raise KeyError(
             f"unrecognized options: {', '.join(sorted(unknown))}. Known options are {', '.join(sorted(_KNOWN_OPTIONS))}"
         )
+    debug = bool(config.CUDA_DEBUGINFO_DEFAULT) if debug is None else debug
+    opt = config.OPT != 0 if opt is None else opt
     if debug and opt:
-        import warnings
-
-        from trilane.numba.core.errors import NumbaInvalidConfigWarning
-
-        warnings.warn(
-            NumbaInvalidConfigWarning("debug=True with opt=True: code is optimised"), stacklevel=2
+        _warn(
+            "debug=True with opt=True is not supported by CUDA. This may result in a crash - set "
+            "debug=False or opt=False."
+        )
+    if debug and lineinfo:
+        _warn(
+            "debug and lineinfo are mutually exclusive. Use debug to get full debug info (this "
+            "disables some optimizations), or lineinfo for code generation with line info only."
         )
     options = {
         **kws,
@@ -492,6 +499,10 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", li
         return decorate(func_or_sig)
     signatures = list(func_or_sig) if isinstance(func_or_sig, list) else [func_or_sig]
     return decorate
+
+
+def _warn(message: str) -> None:
+    warnings.warn(NumbaInvalidConfigWarning(message), stacklevel=3)
 
 
 def compile_cuda(
