@@ -13,7 +13,7 @@ __all__ = ["is_harmless", "open_extension", "restore_environment", "wanted"]
 
 wanted = False
 
-_FACES = {"cupy", "cupyx", "numba", "pycuda"}
+_FACES = {"cupy", "cupy_backends", "cupyx", "numba", "pycuda"}
 
 # None of these forks, changes the environment or touches a GPU before the first use of a device.
 _QUIET = _FACES | {

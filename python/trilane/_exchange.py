@@ -18,6 +18,7 @@ import numpy as np
 from trilane import _core
 
 __all__ = [
+    "MaskedArrayError",
     "ReachableArray", "as_array_of", "as_bytes", "core_stream", "device_array_of", "dlpack",
     "dlpack_device", "from_interface", "host_array_function", "host_array_ufunc", "host_view", "no_implicit_array", "own_attributes",
     "plain_array_function", "refuse_untyped", "shared_array",
@@ -72,6 +73,10 @@ def refuse_untyped(obj: Any, who: str, remedy: str) -> None:
         )
 
 
+class MaskedArrayError(NotImplementedError, ValueError):
+    """A masked array was given: Numba says the first of these classes, CuPy the second."""
+
+
 def from_interface(interface: dict[str, Any], owner: Any = None, sync: bool = True) -> Any:
     """The memory that a ``__cuda_array_interface__`` describes, as an array of the core.
 
@@ -84,13 +89,13 @@ def from_interface(interface: dict[str, Any], owner: Any = None, sync: bool = Tr
 
     Raises
     ------
-    NotImplementedError
+    MaskedArrayError
         The array is masked.
     ValueError
         The interface names stream 0, which its version 3 forbids.
     """
     if interface.get("mask") is not None:
-        raise NotImplementedError("Masked arrays are not supported (__cuda_array_interface__)")
+        raise MaskedArrayError("trilane does not support masked arrays (__cuda_array_interface__)")
     shape, dtype = tuple(interface["shape"]), np.dtype(interface["typestr"])
     descr = interface.get("descr")
     if dtype.kind == "V" and descr and len(descr[0]) > 1 and descr[0][0]:

@@ -24,6 +24,7 @@ FACES = {
     "pycuda": "trilane.pycuda",
     "cupy": "trilane.cupy",
     "cupyx": "trilane.cupyx",
+    "cupy_backends": "trilane.cupy._backends",
     "numba": "trilane.numba",
 }
 

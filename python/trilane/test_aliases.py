@@ -46,6 +46,29 @@ def test_alias_and_face_are_the_same_module(alias):
     assert run_program(code) == f"True trilane.{alias} trilane.{alias}"
 
 
+def test_the_modules_of_cupy_backends_are_those_of_cupy():
+    code = """
+        from cupy_backends.cuda.api import runtime, driver
+        import cupy_backends.cuda.api.runtime as by_import
+        import cupy_backends.cuda.stream as stream
+        from cupy_backends.cuda.libs import nvrtc
+        import cupy.cuda, cupy.cuda.cutensor
+        print(runtime is cupy.cuda.runtime is by_import, driver is cupy.cuda.driver)
+        print(stream.get_current_stream_ptr(), stream.get_default_stream_ptr())
+        print(nvrtc is cupy.cuda.nvrtc, cupy.cuda.cutensor.available)
+        try:
+            nvrtc.getVersion()
+        except NotImplementedError as error:
+            print(error)
+    """
+    assert run_program(code).splitlines() == [
+        "True True",
+        "0 1",
+        "True False",
+        "cupy.cuda.nvrtc.getVersion is not implemented in trilane.cupy",
+    ]
+
+
 @pytest.mark.parametrize("name", ["pycuda.driver", "numba.cuda", "cupy.cuda", "pycuda.compiler"])
 def test_submodules_are_not_loaded_twice(name):
     code = f"""

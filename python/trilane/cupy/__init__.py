@@ -97,14 +97,8 @@ from trilane.cupy._creation import (
     full,
     full_like,
     genfromtxt,
-    geomspace,
     identity,
-    linspace,
     loadtxt,
-    logspace,
-    meshgrid,
-    mgrid,
-    ogrid,
     ones,
     ones_like,
     tri,
@@ -282,6 +276,7 @@ from trilane.cupy._misc import (
     show_config,
     who,
 )
+from trilane.cupy._ranges import geomspace, linspace, logspace, meshgrid, mgrid, ogrid
 from trilane.cupy._sorting import (
     argmax,
     argmin,

@@ -12,7 +12,7 @@ from trilane.cupy._dtypes import check_dtype
 from trilane.cupy._engine import copyto, engine, from_buffer, from_host, ndarray, plain
 from trilane.cupy._engine import empty as _empty
 from trilane.cupy._engine import full as _full
-from trilane.cupy._helpers import SCALARS, normalize_shape, require_array, stack_arrays
+from trilane.cupy._helpers import SCALARS, normalize_shape, stack_arrays
 
 
 def empty(shape, dtype=float, order="C") -> ndarray:
@@ -455,125 +455,6 @@ def _range_length(start, stop, step) -> int:
         return -((int(start) - int(stop)) // int(step))
     length = (stop - start) / step
     return math.ceil(length.real if isinstance(length, complex) else length)
-
-
-def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
-    """Return evenly spaced numbers over an interval.
-
-    Parameters
-    ----------
-    start, stop : scalar or array_like
-    num : int
-    endpoint : bool
-        Whether `stop` is the last value.
-    retstep : bool
-        Return the step too.
-    dtype : data-type, optional
-    axis : int
-        Where the new axis goes if `start` or `stop` is an array.
-
-    Returns
-    -------
-    ndarray, or (ndarray, step)
-    """
-    if num < 0:
-        raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    divisions = num - 1 if endpoint else num
-    if not all(isinstance(x, SCALARS) for x in (start, stop)):
-        start, stop = asarray(start), asarray(stop)
-    computed = np.result_type(*(_dtype_of(x) for x in (start, stop)), np.float64)
-    integral = dtype is not None and np.dtype(dtype).kind in "iu"
-    dtype = computed if dtype is None else check_dtype(dtype)
-    delta = stop * _one(computed) - start * _one(computed)
-    position = arange(0, num, 1, np.float64 if computed.kind != "c" else computed)
-    scalar = not isinstance(delta, ndarray)
-    if not scalar:
-        position = position.reshape((-1,) + (1,) * delta.ndim)
-    if divisions > 0:
-        step = delta / divisions
-        tiny = (step == 0) if scalar else bool((step == 0).any())
-        result = position / divisions * delta if tiny else position * step
-    else:
-        step = float("nan")
-        result = position * delta
-    result = result + start
-    if endpoint and num > 1:
-        result[-1] = stop
-    if axis != 0:
-        result = engine.moveaxis(result, 0, axis)
-    if integral:
-        result = engine.ufuncs["floor"](result)
-    result = result.astype(dtype, copy=False)
-    return (result, step) if retstep else result
-
-
-def _one(dtype):
-    return 1.0 if dtype.kind != "c" else 1.0 + 0j
-
-
-def _dtype_of(x) -> np.dtype:
-    return x.dtype if isinstance(x, ndarray) else np.array(x).dtype
-
-
-def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0) -> ndarray:
-    """Return numbers spaced evenly on a log scale: ``base ** linspace(start, stop, num)``."""
-    exponents = linspace(start, stop, num, endpoint, axis=axis)
-    result = engine.ufuncs["power"](base, exponents)
-    return result if dtype is None else result.astype(check_dtype(dtype), copy=False)
-
-
-def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0) -> ndarray:
-    """Return numbers spaced evenly in ratio from `start` to `stop`; made on the host."""
-    from trilane.cupy._convert import asnumpy
-
-    return array(np.geomspace(asnumpy(start), asnumpy(stop), num, endpoint, dtype, axis))
-
-
-def meshgrid(*xi, copy=True, sparse=False, indexing="xy") -> tuple[ndarray, ...]:
-    """Return coordinate arrays of 1-D coordinate vectors.
-
-    Parameters
-    ----------
-    *xi : ndarray
-        1-D, or 0-d.
-    copy : bool
-        False: broadcast views.
-    sparse : bool
-        Keep length 1 along the other axes.
-    indexing : {'xy', 'ij'}
-        'xy' swaps the first two axes.
-    """
-    if indexing not in ("xy", "ij"):
-        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
-    for x in xi:
-        if require_array(x, "meshgrid").ndim > 1:
-            raise ValueError("input has to be 0-D or 1-D")
-    ndim = len(xi)
-    grids = [x.reshape((1,) * i + (-1,) + (1,) * (ndim - i - 1)) for i, x in enumerate(xi)]
-    if indexing == "xy" and ndim > 1:
-        grids[0] = grids[0].reshape((1, -1) + (1,) * (ndim - 2))
-        grids[1] = grids[1].reshape((-1, 1) + (1,) * (ndim - 2))
-    if not sparse:
-        shape = np.broadcast_shapes(*(g.shape for g in grids))
-        grids = [engine.broadcast_to(g, shape) for g in grids]
-    return tuple(g.copy() for g in grids) if copy else tuple(grids)
-
-
-class _Grid:
-    """What `mgrid` and `ogrid` are: indexing with slices makes coordinate arrays."""
-
-    def __init__(self, sparse: bool) -> None:
-        self.sparse = sparse
-
-    def __getitem__(self, key):
-        made = (np.ogrid if self.sparse else np.mgrid)[key]
-        if isinstance(made, (tuple, list)):
-            return tuple(array(part) for part in made)
-        return array(made)
-
-
-mgrid = _Grid(sparse=False)
-ogrid = _Grid(sparse=True)
 
 
 def tri(N, M=None, k=0, dtype=float) -> ndarray:

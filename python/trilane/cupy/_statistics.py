@@ -9,7 +9,7 @@ import numpy as np
 
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._counting import count_bins
-from trilane.cupy._creation import array, asarray, linspace, zeros
+from trilane.cupy._creation import array, asarray, zeros
 from trilane.cupy._engine import engine, ndarray
 from trilane.cupy._helpers import (
     normalize_axis_index,
@@ -19,6 +19,7 @@ from trilane.cupy._helpers import (
     stack_arrays,
     to_array,
 )
+from trilane.cupy._ranges import linspace
 
 
 def amax(a, axis=None, out=None, keepdims=False, initial=None, where=None) -> ndarray:

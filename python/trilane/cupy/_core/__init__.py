@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from trilane.cupy._core import internal
+from trilane.cupy._core import core, internal
 from trilane.cupy._core._accelerator import (
     get_reduction_accelerators,
     get_routine_accelerators,
     set_reduction_accelerators,
     set_routine_accelerators,
 )
+from trilane.cupy._core._reduction import create_reduction_func
+from trilane.cupy._core._routines_linalg import get_compute_type, set_compute_type
 from trilane.cupy._creation import array
 from trilane.cupy._engine import UFunc as ufunc
 from trilane.cupy._engine import ndarray
@@ -22,10 +24,14 @@ __all__ = [
     "ReductionKernel",
     "array",
     "concatenate",
+    "core",
+    "create_reduction_func",
+    "get_compute_type",
     "get_reduction_accelerators",
     "get_routine_accelerators",
     "internal",
     "ndarray",
+    "set_compute_type",
     "set_reduction_accelerators",
     "set_routine_accelerators",
     "ufunc",

@@ -94,12 +94,13 @@ def profile():
         profiler.stop()
 
 
+# `import cupy.cuda.cutensor` asks `available` of it, too.
+globals().update({_name: _absent.library(_name) for _name in _absent.NAMES})
+
+
 def __getattr__(name: str):
     if name in _LAZY:
         return importlib.import_module(_LAZY[name])
-    if name in _absent.NAMES:
-        module = globals()[name] = _absent.library(name)
-        return module
     if name in _MISSING:
         raise missing(f"cupy.cuda.{name}")
     raise _no_attribute(__name__, name)

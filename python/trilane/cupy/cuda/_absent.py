@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 from trilane._missing import missing
@@ -23,5 +25,11 @@ class AbsentLibrary(ModuleType):
 
 
 def library(name: str) -> AbsentLibrary:
-    """Make the module of an absent library."""
-    return AbsentLibrary(f"cupy.cuda.{name}", "A library that is not there.")
+    """The module of an absent library, the same one each time."""
+    full_name = f"trilane.cupy.cuda.{name}"
+    module = sys.modules.get(full_name)
+    if not isinstance(module, AbsentLibrary):
+        module = AbsentLibrary(f"cupy.cuda.{name}", "A library that is not there.")
+        module.__spec__ = ModuleSpec(full_name, None)
+        sys.modules[full_name] = module
+    return module

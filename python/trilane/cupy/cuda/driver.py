@@ -12,3 +12,8 @@ def get_build_version() -> int:
     from trilane.cupy.cuda import runtime
 
     return runtime.runtimeGetVersion()
+
+
+def _is_cuda_python() -> bool:
+    """Whether NVIDIA's Python bindings are what calls the driver: never."""
+    return False

@@ -1,0 +1,1 @@
+"""`cupy_backends.cuda`: the runtime, the driver and streams."""
