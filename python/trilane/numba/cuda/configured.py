@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import pickle
 import warnings
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from trilane.numba.core import config
 from trilane.numba.core.errors import NumbaPerformanceWarning
 from trilane.numba.cuda.cudadrv.error import CudaAPIError, as_api_error
 from trilane.numba.cuda.devicearray import is_cuda_array
+from trilane.numba.cuda.launchconfig import LaunchConfig, current_launch_config, launching
 from trilane.numba.cuda.untyped import UntypedMemoryError, as_declared
 
 if TYPE_CHECKING:
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["ForwardConfigured"]
 
 _jit = _core.jit
+
+
+def _configured(dispatcher: Any, grid: Any, block: Any, sharedmem: int) -> ForwardConfigured:
+    return dispatcher.configure(grid, block, 0, sharedmem)
 
 
 def _type_or_none(value: Any) -> Any:
@@ -37,12 +43,16 @@ def _type_or_none(value: Any) -> Any:
 class ForwardConfigured(_jit.ConfiguredCall, metaclass=CalledInC):
     """A kernel with grid, block, stream and dynamic shared memory: call it to launch."""
 
-    __slots__ = ("_call", "blockdim", "dispatcher", "griddim", "sharedmem", "stream")
+    __slots__ = (
+        "_call", "_callbacks", "blockdim", "dispatcher", "griddim", "sharedmem", "stream",
+    )  # fmt: skip
 
     def __init__(
         self, dispatcher: CUDADispatcher, grid: Any, block: Any, stream: Any, sharedmem: int
     ) -> None:
-        self.dispatcher, self.griddim, self.blockdim = dispatcher, grid, block
+        self.dispatcher = dispatcher
+        self._callbacks: list[Any] | None = None
+        self.griddim, self.blockdim = (dim + (1,) * (3 - len(dim)) for dim in (grid, block))
         self.stream, self.sharedmem = stream, sharedmem
         if sharedmem < 0:
             raise CudaAPIError(
@@ -71,8 +81,13 @@ class ForwardConfigured(_jit.ConfiguredCall, metaclass=CalledInC):
             _warn_of_copies(args)
         if self.dispatcher._extensions:
             return self._extended(args)
+        if self._callbacks:
+            kernel = self.dispatcher.kernel_for(args)
+            for callback in self._callbacks:
+                callback(kernel, self)
         try:
-            self._call(*args)
+            with launching(self._config(args)):
+                self._call(*args)
         except _core.TrilaneError as error:
             raise self._explained(error, args) from None
         except UntypedMemoryError:
@@ -102,11 +117,42 @@ class ForwardConfigured(_jit.ConfiguredCall, metaclass=CalledInC):
                 )
             prepared.append(value)
         try:
-            self._call(*prepared)
+            with launching(self._config(tuple(prepared))):
+                self._call(*prepared)
         except _core.TrilaneError as error:
             raise self._explained(error, tuple(prepared)) from None
         for retrieve in retrievals:
             retrieve()
+
+    @property
+    def pre_launch_callbacks(self) -> list[Any]:
+        """Called before each launch with the compiled kernel and this object."""
+        if self._callbacks is None:
+            self._callbacks = []
+            self._bind(self._call, [self])  # launches come through Python from now on
+        return self._callbacks
+
+    def __reduce__(self) -> Any:
+        if self._callbacks:
+            raise pickle.PicklingError(
+                "Cannot pickle configured launches with pre-launch callbacks"
+            )
+        stream = self.stream if self.stream is not None else 0
+        if stream:
+            raise pickle.PicklingError("Cannot pickle a configured launch on a stream")
+        return _configured, (self.dispatcher, self.griddim, self.blockdim, self.sharedmem)
+
+    def _config(self, args: tuple[Any, ...]) -> LaunchConfig:
+        return LaunchConfig(
+            self.dispatcher, self.griddim, self.blockdim, self.stream, self.sharedmem, args
+        )
+
+    @property
+    def args(self) -> tuple[Any, ...] | None:
+        """The arguments of the launch that this thread is making, None outside of one."""
+        launch = current_launch_config()
+        same = launch is not None and launch.dispatcher is self.dispatcher
+        return launch.args if same else None
 
     def _launch_error(self, error: _core.TrilaneError) -> Exception:
         return self._explained(error, ())

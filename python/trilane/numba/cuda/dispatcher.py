@@ -27,7 +27,10 @@ from trilane.numba.cuda.cudadrv.error import LinkerError, as_api_error
 from trilane.numba.cuda.devicearray import as_cuda_array, is_cuda_array
 from trilane.numba.cuda.failures import Failures
 from trilane.numba.cuda.hints import ArgHint
+from trilane.numba.cuda.launchconfig import current_launch_config, ensure_current_launch_config
 from trilane.numba.cuda.linking import as_links, link_kernel
+from trilane.numba.cuda.overload import CompiledKernel
+from trilane.numba.cuda.signatures import best_signature, signature_args
 from trilane.numba.cuda.untyped import UntypedMemoryError
 from trilane.numba.frontend import build_unit
 from trilane.numba.genuine import own
@@ -53,16 +56,12 @@ def _options(targetoptions: dict[str, Any]) -> list[str]:
 def _dim(value: Any, what: str) -> tuple[int, ...]:
     if isinstance(value, (int, np.integer)):
         return (int(value),)
-    try:
-        found = tuple(int(v) for v in value)
-    except TypeError:
-        raise TypeError(f"{what} must be an int or a tuple of ints, got {value!r}") from None
-    if not 1 <= len(found) <= 3:
-        raise ValueError(f"{what} must be a sequence of 1, 2 or 3 integers, got {value!r}")
-    for v, given in zip(found, value, strict=True):
-        if not isinstance(given, (int, np.integer)):
-            raise TypeError(f"{what} must be made of integers, got {v!r}")
-    return found
+    given = list(value) if isinstance(value, (tuple, list)) else [value]
+    if not 1 <= len(given) <= 3:
+        raise ValueError(f"{what} must be a sequence of 1, 2 or 3 integers, got {given}")
+    if not all(isinstance(v, (int, np.integer)) for v in given):
+        raise TypeError(f"{what} must be a sequence of integers, got {given}")
+    return tuple(int(v) for v in given)
 
 
 class CUDADispatcher:
@@ -77,13 +76,19 @@ class CUDADispatcher:
     """
 
     def __init__(
-        self, py_func: FunctionType, targetoptions: dict[str, Any], signatures: list[Any]
+        self,
+        py_func: FunctionType,
+        targetoptions: dict[str, Any],
+        signatures: list[Any],
+        one_signature: bool = False,
     ) -> None:
         self.py_func = py_func
         self.targetoptions = targetoptions
         self.inline_mode = targetoptions.get("inline", "never")
         self.overloads: dict[Any, Any] = {}
         self.specialized = False
+        self.specializations: dict[Any, CUDADispatcher] = {}
+        self.launch_config_sensitive = False
         self._extensions: list[Any] = list(targetoptions.get("extensions") or ())
         self._dispatcher = _jit.Dispatcher(self)
         self._configured: dict[Any, ForwardConfigured] = {}
@@ -93,6 +98,13 @@ class CUDADispatcher:
         functools.update_wrapper(self, py_func)
         for given in signatures:
             self._add_signature(given)
+        if one_signature and not self.is_device:
+            # The types of arguments are given, not chosen: each call converts to them.
+            variant = self._compile(
+                tuple(a.code for a in self._explicit[0].args), _core.current_device_index()
+            )
+            self._dispatcher.specialise(variant, _core.current_device_index())
+            self.specialized = True
 
     # --- launching
     @property
@@ -171,9 +183,30 @@ class CUDADispatcher:
 
     def compile_for(self, codes: list[str], device: int) -> Any:
         """The variant for argument types that were not met before."""
+        launch = current_launch_config()
+        if launch is None or launch.dispatcher is not self:
+            return self._variant_for(codes, device)
+        launch.request, launch.variant = (codes, device), None
+        self._compile_for_args(*launch.args)
+        return launch.variant
+
+    def _compile_for_args(self, *args: Any, **kwargs: Any) -> Any:
+        """Compile for the launch that is on its way; `args` are its arguments."""
+        launch = ensure_current_launch_config()
+        launch.variant = self._variant_for(*launch.request)
+        return launch.variant
+
+    def _variant_for(self, codes: list[str], device: int) -> Any:
         if self._explicit:
             return self._matching(codes, device)
         return self._compile(tuple(codes), device)
+
+    def mark_launch_config_sensitive(self) -> None:
+        """Note that what is compiled from now on was made for one launch configuration.
+
+        Code never depends on the configuration here: what was compiled serves all of them.
+        """
+        self.launch_config_sensitive = True
 
     # --- compiling
     def translate(self, codes: tuple[str, ...], result: str = "") -> tuple[Any, Any]:
@@ -213,7 +246,9 @@ class CUDADispatcher:
             function = module.function(translation.kernel_name)
             variant = _jit.make_variant(translation, function, Failures(self, unit))
             self._sources[key] = (translation, variant, function, holder)
-            self.overloads[tuple(types.from_code(c) for c in codes)] = function
+            args = tuple(types.from_code(c) for c in codes)
+            signature = types.Signature(types.void, args)
+            self.overloads[args] = CompiledKernel(self, signature, translation, function)
             self._dispatcher.add(list(codes), variant)
             return variant
 
@@ -242,7 +277,7 @@ class CUDADispatcher:
 
     def _add_signature(self, given: Any) -> None:
         given = own(given)
-        args = _signature_args(given)
+        args = signature_args(given)
         if (
             isinstance(given, types.Signature)
             and given.return_type not in (None, types.void)
@@ -253,49 +288,47 @@ class CUDADispatcher:
         self._explicit.append(sig)
         if self.is_device:
             return
-        variant = self._compile(tuple(a.code for a in args), _core.current_device_index())
-        if len(self._explicit) == 1:
-            self._dispatcher.specialise(variant, _core.current_device_index())
+        self._compile(tuple(a.code for a in args), _core.current_device_index())
 
     def _matching(self, codes: list[str], device: int) -> Any:
         given = [types.from_code(c) for c in codes]
-        ranked = []
-        for position, sig in enumerate(self._explicit):
-            costs = [_conversion_cost(a, b) for a, b in zip(given, sig.args, strict=False)]
-            if len(sig.args) == len(given) and None not in costs:
-                ranked.append((max(costs, default=0), sum(costs), position))
-        if not ranked:
-            known = ", ".join(map(str, self._explicit))
-            raise TypeError(
-                f"No matching definition for argument type(s) {', '.join(map(str, given))}: "
-                f"{self.__name__} was compiled for {known}"
-            )
-        best = self._explicit[min(ranked)[2]]
+        best = best_signature(self.py_func, self._explicit, given)
         variant = self._compile(tuple(a.code for a in best.args), device)
         self._dispatcher.add(codes, variant)
         return variant
 
     def compile(self, sig: Any) -> Any:
         """Compile for a signature ahead of the first launch."""
-        args = _signature_args(sig)
+        args = signature_args(sig)
         self._compile(tuple(a.code for a in args), _core.current_device_index())
         return self.overloads[args]
 
+    def kernel_for(self, args: tuple[Any, ...]) -> CompiledKernel:
+        """The compiled kernel that a launch with these arguments uses."""
+        codes = _jit.argument_codes(self, args)
+        if self._explicit:
+            chosen = best_signature(self.py_func, self._explicit, list(map(types.from_code, codes)))
+            codes = [a.code for a in chosen.args]
+        self._compile(tuple(codes), _core.current_device_index())
+        return self.overloads[tuple(types.from_code(c) for c in codes)]
+
     def compile_device(self, args: Any, return_type: Any = None) -> Any:
         """CUDA C++ of a device function for argument types."""
-        codes = tuple(a.code for a in _signature_args(args))
+        codes = tuple(a.code for a in signature_args(args))
         return self.translate(codes, own(return_type).code if return_type else "")[0]
 
     def specialize(self, *args: Any) -> CUDADispatcher:
         """A dispatcher for the types of `args` only."""
         if self.specialized:
             raise RuntimeError("Dispatcher already specialized")
-        argtypes = tuple(types.typeof(a) for a in args)
-        made = CUDADispatcher(
-            self.py_func, self.targetoptions, [types.Signature(types.void, argtypes)]
-        )
-        made.specialized = True
-        return made
+        argtypes = tuple(a if isinstance(own(a), types.Type) else types.typeof(a) for a in args)
+        argtypes = tuple(map(own, argtypes))
+        if argtypes not in self.specializations:
+            given = [types.Signature(types.void, argtypes)]
+            self.specializations[argtypes] = CUDADispatcher(
+                self.py_func, self.targetoptions, given, one_signature=True
+            )
+        return self.specializations[argtypes]
 
     # --- looking inside
     @property
@@ -312,7 +345,7 @@ class CUDADispatcher:
             tuple(types.from_code(c) for c in codes): entry[0].source
             for (_, codes), entry in self._sources.items()
         }
-        return found if signature is None else found[_signature_args(signature)]
+        return found if signature is None else found[signature_args(signature)]
 
     def inspect_llvm(self, signature: Any = None) -> Any:
         raise NotImplementedError("inspect_llvm: kernels are CUDA C++ here, see inspect_cuda")
@@ -335,7 +368,7 @@ class CUDADispatcher:
     def _attribute(self, name: str, signature: Any) -> Any:
         found = {args: function.attributes[name] for args, function in self.overloads.items()}
         if signature is not None:
-            return found[_signature_args(signature)]
+            return found[signature_args(signature)]
         return next(iter(found.values())) if self.specialized else found
 
     def get_regs_per_thread(self, signature: Any = None) -> Any:
@@ -361,14 +394,18 @@ class CUDADispatcher:
         return self if instance is None else functools.partial(self.__call__, instance)
 
     def __reduce__(self) -> Any:
-        return (_rebuild, (self.py_func, self.targetoptions, self._explicit))
+        return (
+            _rebuild, (self.py_func, self.targetoptions, self._explicit, self.specialized)
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<CUDADispatcher of {self.py_func!r}>"
 
 
-def _rebuild(py_func: Any, targetoptions: dict[str, Any], signatures: list[Any]) -> CUDADispatcher:
-    return CUDADispatcher(py_func, targetoptions, signatures)
+def _rebuild(
+    py_func: Any, targetoptions: dict[str, Any], signatures: list[Any], specialized: bool
+) -> CUDADispatcher:
+    return CUDADispatcher(py_func, targetoptions, signatures, specialized)
 
 
 class ForAll:
@@ -388,38 +425,6 @@ class ForAll:
         block = self.thread_per_block or 256
         grid = (self.ntasks + block - 1) // block
         self.dispatcher[grid, block, self.stream, self.sharedmem](*args)
-
-
-def _signature_args(given: Any) -> tuple[Any, ...]:
-    """Argument types of a signature: a string, a Signature, or a tuple of types."""
-    if isinstance(given, str):
-        given = types.parse_signature(given)
-    given = own(given)
-    if isinstance(given, types.Signature):
-        return given.args
-    if isinstance(given, types.Type):
-        return (given,)
-    if isinstance(given, (tuple, list)):
-        return tuple(types.from_dtype(t) for t in given)
-    raise TypeError(f"invalid signature: {given!r} ({type(given).__name__})")
-
-
-def _conversion_cost(given: Any, wanted: Any) -> int | None:
-    """0: the same, 1: promotes, 2: safe, 3: unsafe; None: cannot."""
-    if given == wanted:
-        return 0
-    if isinstance(given, types.Array) and isinstance(wanted, types.Array):
-        same = (given.dtype, given.ndim) == (wanted.dtype, wanted.ndim)
-        if not same or (not given.mutable and wanted.mutable):
-            return None
-        return 0 if given.layout == wanted.layout else 1 if wanted.layout == "A" else None
-    if isinstance(given, types.Number) and isinstance(wanted, types.Number):
-        if isinstance(given, types.Complex) and not isinstance(wanted, types.Complex):
-            return None
-        return 2 if np.can_cast(given.dtype, wanted.dtype) else 3
-    if isinstance(given, types.Integer) and isinstance(wanted, types.CPointer):
-        return 1
-    return None
 
 
 _KNOWN_OPTIONS = {
@@ -466,6 +471,7 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", li
         )
     debug = bool(config.CUDA_DEBUGINFO_DEFAULT) if debug is None else debug
     opt = config.OPT != 0 if opt is None else opt
+    _check_options(kws)
     if debug and opt:
         _warn(
             "debug=True with opt=True is not supported by CUDA. This may result in a crash - set "
@@ -490,15 +496,34 @@ def jit(func_or_sig: Any = None, device: bool = False, inline: str = "never", li
             function = function.py_func
         if not isinstance(function, FunctionType):
             raise TypeError(f"cuda.jit needs a function, got {type(function).__name__}")
-        return CUDADispatcher(function, options, signatures)
+        return CUDADispatcher(function, options, signatures, one_signature)
 
     signatures: list[Any] = []
+    one_signature = func_or_sig is not None and not isinstance(func_or_sig, list)
     if func_or_sig is None:
         return decorate
     if isinstance(func_or_sig, (FunctionType, CUDADispatcher)):
+        one_signature = False
         return decorate(func_or_sig)
     signatures = list(func_or_sig) if isinstance(func_or_sig, list) else [func_or_sig]
     return decorate
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    bounds = options.get("launch_bounds")
+    if isinstance(bounds, tuple) and len(bounds) > 3:
+        raise ValueError(
+            f"Got {len(bounds)} launch bounds: expected at most 3 (threads of a block, blocks of a "
+            "multiprocessor, blocks of a cluster)"
+        )
+    carveout = options.get("shared_memory_carveout")
+    if isinstance(carveout, str):
+        if carveout.lower() not in ("default", "maxl1", "maxshared"):
+            raise ValueError(
+                f"Invalid carveout value: {carveout}. Must be 'default', 'MaxL1' or 'MaxShared'"
+            )
+    elif carveout is not None and not -1 <= carveout <= 100:
+        raise ValueError(f"Carveout value must be between -1 and 100, got {carveout}")
 
 
 def _warn(message: str) -> None:
@@ -510,5 +535,5 @@ def compile_cuda(
 ) -> tuple[str, Any]:
     """The CUDA C++ that a Python function becomes for a signature, and its result type."""
     dispatcher = CUDADispatcher(pyfunc, {"device": device, **options}, [])
-    translation = dispatcher.translate(tuple(a.code for a in _signature_args(sig)))[0]
+    translation = dispatcher.translate(tuple(a.code for a in signature_args(sig)))[0]
     return translation.source, types.from_code(translation.result)

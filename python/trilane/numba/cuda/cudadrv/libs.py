@@ -19,11 +19,17 @@ def get_cuda_include_dir() -> str:
 def get_cudalib(lib: str, static: bool = False) -> str:
     """The file of a toolkit's library.
 
+    What `cudadevrt` has, groups of a whole grid, is part of Trilane's own library, whose file it is.
+
     Raises
     ------
     FileNotFoundError
-        Always: no toolkit is used.
+        Any other: no toolkit is used.
     """
+    if lib == "cudadevrt":
+        from trilane import _core
+
+        return _core.__file__
     raise FileNotFoundError(f"get_cudalib: {lib}: no CUDA toolkit is used")
 
 

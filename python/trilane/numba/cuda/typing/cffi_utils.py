@@ -1,7 +1,9 @@
-"""Functions of cffi modules: kernels do not call them."""
+"""Whether cffi is there. `ffi.from_buffer` works in kernels; functions of cffi modules do not."""
 
 from __future__ import annotations
 
+import importlib.util
+
 __all__ = ["SUPPORTED"]
 
-SUPPORTED = False
+SUPPORTED = importlib.util.find_spec("cffi") is not None
