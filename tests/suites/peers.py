@@ -37,6 +37,8 @@ class Peer:
     # The import name of the folder `tests[0]`, where its files import each other absolutely.
     package_root: str | None = None
     timeout_s: int = 120
+    # How many devices the cpu device plays: tests of several GPUs want two.
+    cpu_devices: int = 1
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -121,6 +123,7 @@ PEERS = {
             level="function",
             requirements=(*_BASE, "scipy", "hypothesis"),
             overlays={"cupy.testing": "cupy_testing"},
+            cpu_devices=2,
         ),
     )
 }

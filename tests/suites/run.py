@@ -66,7 +66,7 @@ def suite_environment(peer: Peer, device: str, **settings: object) -> dict[str, 
         **os.environ,
         **peer.environment,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "python"), str(HERE), *inherited]),
-        "TRILANE_DEVICE": device,
+        "TRILANE_DEVICE": f"cpu:{peer.cpu_devices}" if device == "cpu" else device,
         "TRILANE_SUITE": json.dumps(settings),
     }
 

@@ -352,7 +352,7 @@ from trilane.cupy.linalg._products import (
 globals().update(_ufuncs.table)
 
 # Loaded on first use.
-_LAZY = frozenset({"fft", "lib", "random", "testing", "_core", "_util"})
+_LAZY = frozenset({"fft", "lib", "polynomial", "random", "testing", "_core", "_util"})
 _LAZY_NAMES = {
     "_functional": "apply_along_axis apply_over_axes pad piecewise vectorize",
     "_io": "base_repr binary_repr array2string array_repr array_str format_float_scientific load printoptions save savetxt savez savez_compressed",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 
 import numpy as np
@@ -206,6 +207,8 @@ def putmask(a, mask, values) -> None:
     a, mask = require_array(a, "putmask"), require_array(mask, "putmask")
     if mask.shape != a.shape:
         raise ValueError("mask and data must be the same size")
+    if isinstance(values, (bool, int, float, complex)):
+        values = array(values, dtype=a.dtype)
     values = to_array(values, "putmask")
     if not np.can_cast(values.dtype, a.dtype, "safe"):
         raise TypeError(
@@ -414,7 +417,7 @@ def ravel_multi_index(multi_index, dims, mode="wrap", order="C") -> ndarray:
     ValueError
         The number of index arrays is wrong, or an index is out of range under ``'raise'``.
     """
-    dims = tuple(dims)
+    dims = tuple(operator.index(extent) for extent in dims)
     if len(multi_index) != len(dims):
         raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)

@@ -100,8 +100,16 @@ def format_float_scientific(x, *args, **kwargs) -> str:
     return np.format_float_scientific(asnumpy(x), *args, **kwargs)
 
 
-base_repr = np.base_repr
-binary_repr = np.binary_repr
+def base_repr(number, base=2, padding=0):
+    """Return an integer's digits in a base up to 36, after `padding` zeros."""
+    return np.base_repr(number, base, padding)
+
+
+def binary_repr(num, width=None):
+    """Return an integer's binary digits: two's complement of `width` bits if it is negative."""
+    return np.binary_repr(num, width)
+
+
 set_printoptions = np.set_printoptions
 get_printoptions = np.get_printoptions
 

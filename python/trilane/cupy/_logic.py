@@ -100,7 +100,7 @@ def isrealobj(x) -> bool:
     return not iscomplexobj(x)
 
 
-def isscalar(element) -> bool:
+def isscalar(element):
     """Whether a value is a scalar; a 0-d array is none."""
     return np.isscalar(element)
 

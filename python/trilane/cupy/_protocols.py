@@ -39,6 +39,8 @@ def array_ufunc(self, ufunc, method, *inputs, **kwargs):
     outputs = kwargs.get("out", ())
     if not isinstance(outputs, tuple):
         outputs = (outputs,)
+    # NumPy's numbers come as arrays without axes: `numpy.float64(2) < a`.
+    inputs = tuple(x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x for x in inputs)
     for x in (*inputs, *(o for o in outputs if o is not None)):
         if isinstance(x, (ndarray, *SCALARS)):
             continue

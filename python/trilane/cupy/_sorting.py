@@ -37,6 +37,8 @@ def argsort(a, axis=-1, kind=None, *, stable=None) -> ndarray:
     """Return the indices that would sort an array; stable."""
     a = require_array(a, "argsort")
     _check_kind(kind)
+    if a.ndim == 0 and axis is not None:
+        normalize_axis_index(axis, 1)
     if axis is None or a.ndim == 0:
         return engine.argsort(a.reshape(-1), -1)
     return engine.argsort(a, normalize_axis_index(axis, a.ndim))
