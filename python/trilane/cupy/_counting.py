@@ -37,7 +37,7 @@ def count_bins(x: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
     Returns
     -------
     ndarray
-        int64, or float64 with weights. Deterministic.
+        int64, or float64 with weights of at least one value. Deterministic.
     """
     length = max(minlength, int(x.max()) + 1 if x.size else 0)
     count, add = _kernels()
@@ -47,8 +47,8 @@ def count_bins(x: ndarray, weights: ndarray | None, minlength: int) -> ndarray:
         if x.size:
             count(x, bins)
         return bins
-    if length == 0 or x.size == 0:
-        return engine.full((length,), 0, np.dtype(np.float64))
+    if x.size == 0:
+        return engine.full((length,), 0, np.dtype(np.int64))
     order = engine.argsort(x, -1)
     ordered = engine_take(x, order, 0, None, "raise")
     weights = engine_take(weights, order, 0, None, "raise").astype(np.float64)

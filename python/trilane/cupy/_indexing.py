@@ -450,6 +450,11 @@ def ravel_multi_index(multi_index, dims, mode="wrap", order="C") -> ndarray:
     return result
 
 
+def _refuse_new_axis(index) -> None:
+    if index is None:
+        raise IndexError("unsupported iterator index")
+
+
 class flatiter:
     """The elements of an array in C order: what ``a.flat`` is."""
 
@@ -475,6 +480,7 @@ class flatiter:
     def __getitem__(self, index) -> ndarray:
         if index is Ellipsis:
             return self._base.flatten()
+        _refuse_new_axis(index)
         result = self._base.ravel()[index]
         return result.copy() if isinstance(index, slice) else result
 
@@ -492,6 +498,7 @@ class flatiter:
             )
             engine_put(self._base, positions, fill.astype(self._base.dtype, copy=False), "raise")
             return
+        _refuse_new_axis(index)
         engine_put(self._base, _index(index), asarray(value), "raise")
 
     def copy(self) -> ndarray:

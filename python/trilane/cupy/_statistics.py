@@ -467,21 +467,33 @@ def digitize(x, bins, right=False) -> ndarray:
     if bins.ndim < 1:
         raise ValueError("object of too small depth for desired array")
     side = "left" if right else "right"
-    if bins.size < 2 or bool(_not_above(bins[:-1], bins[1:]).all()):
-        return engine.searchsorted(bins, x, side, None)
-    if not bool(_not_above(bins[1:], bins[:-1]).all()):
+    direction = _monotonicity(bins)
+    if direction == 0:
         raise ValueError("bins must be monotonically increasing or decreasing")
-    other = "right" if right else "left"
-    return bins.size - engine.searchsorted(bins[::-1].copy(), x, other, None)
+    if direction > 0:
+        return engine.searchsorted(bins, x, side, None)
+    return bins.size - engine.searchsorted(bins[::-1].copy(), x, side, None)
 
 
-def _not_above(low, high) -> ndarray:
-    """low <= high, NaN counting as the largest value."""
-    return (low <= high) | uf.isnan(high) if high.dtype.kind == "f" else low <= high
+def _monotonicity(bins) -> int:
+    """1 if `bins` never falls, -1 if it never rises, else 0; NaN does neither, and counts as a fall.
+
+    The first two neighbours that differ say which of them is asked, as in NumPy.
+    """
+    low, high = bins[:-1], bins[1:]
+    unequal = low != high
+    if not bool(unequal.any()):
+        return 1
+    first = int(unequal.argmax())
+    rising = bool(low[first] < high[first])
+    broken = (low > high) if rising else (low < high)
+    if bool(broken.any()):
+        return 0
+    return 1 if rising else -1
 
 
-def _edges(a, bins, range) -> ndarray:
-    """Edges of a histogram's bins."""
+def _edges(a, bins, range, of_values: bool = True) -> ndarray:
+    """Edges of a histogram's bins, of a type that has part in the values', or of the range's alone."""
     if isinstance(bins, str):
         return array(np.histogram_bin_edges(a.get(), bins, range))
     if np.ndim(bins.get() if isinstance(bins, ndarray) else bins) == 1:
@@ -495,7 +507,7 @@ def _edges(a, bins, range) -> ndarray:
     if count < 1:
         raise ValueError("`bins` must be positive, when an integer")
     if range is not None:
-        first, last = (float(v) for v in range)
+        first, last = range
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")
         if not (math.isfinite(first) and math.isfinite(last)):
@@ -508,6 +520,8 @@ def _edges(a, bins, range) -> ndarray:
             raise ValueError(f"autodetected range of [{first}, {last}] is not finite")
     if first == last:
         first, last = first - 0.5, last + 0.5
+    if not of_values:
+        return linspace(first, last, count + 1)
     dtype = np.result_type(first, last, a.dtype)
     if dtype.kind in "iub":
         dtype = np.result_type(dtype, np.float64)
@@ -603,7 +617,7 @@ def histogramdd(sample, bins=10, range=None, weights=None, density=False):
         if not isinstance(wanted, (ndarray, int, np.integer)):
             raise ValueError("histogramdd: bins must be int or cupy.ndarray")
         column = sample[:, i]
-        edge = _edges(column, wanted, limits)
+        edge = _edges(column, wanted, limits, of_values=False)
         count = edge.size - 1
         place = engine.searchsorted(edge, column.copy(), "right", None) - 1
         place = engine.where(column == edge[-1], count - 1, place)
@@ -666,13 +680,15 @@ def cov(
     if dtype is None:
         parts = (a.dtype,) if y is None else (a.dtype, y.dtype)
         dtype = np.result_type(*parts, np.float64)
-    x = _rows(a, rowvar, dtype)
+    x = _rows(a, rowvar or a.ndim == 1, dtype)
     if x.shape[0] == 0:
         return zeros((0, 0), np.float64)
     if y is not None:
         if y.ndim > 2:
             raise ValueError("y must be <= 2-d")
-        x = engine.concatenate([x, _rows(y, rowvar, dtype)], 0)
+        # NumPy turns a single row of `y` into no column, and one of `a` into one.
+        alone = y.ndim < 2 or y.shape[0] == 1
+        x = engine.concatenate([x, _rows(y, rowvar or alone, dtype)], 0)
     if ddof is None:
         ddof = 0 if bias else 1
     weights = _weights(x, fweights, aweights)
@@ -702,9 +718,7 @@ def cov(
 
 def _rows(a, rowvar, dtype) -> ndarray:
     x = a.reshape(1, -1) if a.ndim < 2 else a
-    if not rowvar and x.shape[0] != 1:
-        x = x.T
-    return x.astype(dtype)
+    return (x if rowvar else x.T).astype(dtype)
 
 
 def _weights(x, fweights, aweights):

@@ -42,6 +42,30 @@ def _pairs(own, peer):
 
 
 CALLS = {
+    # statistics
+    **{
+        f"digitize {'down' if step < 0 else 'up'} {right}": (
+            lambda xp, step=step, right=right: xp.digitize(
+                xp.arange(10), xp.arange(1, 9, 2)[::step], right
+            )
+        )
+        for step in (1, -1)
+        for right in (False, True)
+    },
+    "digitize of NaN": lambda xp: xp.digitize(
+        xp.asarray([1.0, np.nan, 9.0]), xp.asarray([np.nan, 8.0, 8.0, 3.0])
+    ),
+    "digitize by NaN": lambda xp: xp.digitize(xp.arange(3.0), xp.asarray([np.nan] * 3)),
+    "histogramdd of f in a range": lambda xp: xp.histogramdd(
+        data(xp, (20, 2), "f"), 5, ((-3, 4), (np.float32(0.1), 3))
+    ),
+    "histogram of e in a range": lambda xp: xp.histogram(
+        data(xp, (20,), "e"), 5, (np.float32(0.1), 3)
+    ),
+    "cov of one row as columns": lambda xp: xp.cov(data(xp, (3, 1)).T, None, False, True),
+    "cov of rows and a row": lambda xp: xp.cov(data(xp, (1,)), data(xp, (1, 1)), False, True),
+    "cov of a line": lambda xp: xp.cov(data(xp, (5,)), data(xp, (5,), seed=1), False),
+    "bincount of nothing": lambda xp: xp.bincount(data(xp, 0, "q"), data(xp, 0, "d"), 3),
     # creation
     "arange": lambda xp: xp.arange(2, 17, 3),
     "arange down": lambda xp: xp.arange(5, 0, -2, dtype="f"),

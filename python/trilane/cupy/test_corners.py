@@ -16,6 +16,8 @@ REFUSALS = {
     "ravel_multi_index of extents of floats": lambda xp: xp.ravel_multi_index(
         xp.ones((2, 3), int), (2.0, 4)
     ),
+    "flat[None]": lambda xp: xp.ones(3).flat[None],
+    "flat[None] = 1": lambda xp: xp.ones(3).flat.__setitem__(None, 1),
 }
 
 
