@@ -6,6 +6,7 @@ import importlib as _importlib
 
 from trilane._missing import missing as _missing
 from trilane._missing import no_attribute as _no_attribute
+from trilane.cupy._error_state import errstate, geterr, seterr
 from trilane.cupyx._pinned import (
     empty_like_pinned,
     empty_pinned,
@@ -14,7 +15,6 @@ from trilane.cupyx._pinned import (
 )
 from trilane.cupyx._runtime import get_runtime_info
 from trilane.cupyx._scatter import rsqrt, scatter_add, scatter_max, scatter_min
-from trilane.cupyx._state import errstate, geterr, seterr
 
 _LAZY = frozenset({"jit", "profiler", "scipy"})
 _MISSING = frozenset(

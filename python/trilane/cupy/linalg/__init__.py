@@ -1,26 +1,26 @@
-"""Linear algebra. Products and norms run on the device; solvers wait for the library interface."""
+"""Linear algebra. Products and norms are kernels; decompositions are the device's library's."""
 
 from __future__ import annotations
 
 from numpy.linalg import LinAlgError
 
-from trilane._missing import missing
-from trilane._missing import no_attribute as _no_attribute
-from trilane.cupy.linalg._norms import cond, matrix_norm, matrix_rank, norm, vector_norm
+from trilane._missing import missing_attributes as _missing_attributes
+from trilane.cupy.linalg._decompose import eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
+from trilane.cupy.linalg._least_squares import lstsq, matrix_rank, pinv
+from trilane.cupy.linalg._norms import cond, matrix_norm, norm, vector_norm
 from trilane.cupy.linalg._products import (
     cross,
     diagonal,
     matmul,
     matrix_power,
     matrix_transpose,
+    multi_dot,
     outer,
     tensordot,
     trace,
     vecdot,
 )
 from trilane.cupy.linalg._solve import cholesky, det, inv, slogdet, solve, tensorinv, tensorsolve
-
-_MISSING = frozenset("eig eigh eigvals eigvalsh lstsq multi_dot pinv qr svd svdvals".split())
 
 __all__ = [
     "LinAlgError",
@@ -29,16 +29,26 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
     "inv",
+    "lstsq",
     "matmul",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
     "matrix_transpose",
+    "multi_dot",
     "norm",
     "outer",
+    "pinv",
+    "qr",
     "slogdet",
     "solve",
+    "svd",
+    "svdvals",
     "tensordot",
     "tensorinv",
     "tensorsolve",
@@ -47,8 +57,4 @@ __all__ = [
     "vector_norm",
 ]
 
-
-def __getattr__(name: str):
-    if name in _MISSING:
-        raise missing(f"cupy.linalg.{name} (the device's LAPACK interface)")
-    raise _no_attribute(__name__, name)
+__getattr__ = _missing_attributes(__name__)

@@ -1,13 +1,15 @@
-"""Norms, rank and condition number."""
+"""Norms and condition number."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from trilane._missing import missing
 from trilane.cupy import _ufuncs as uf
-from trilane.cupy._engine import ndarray
+from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._error_state import errstate
 from trilane.cupy._helpers import normalize_axis_index, normalize_axis_tuple, require_array
+from trilane.cupy.linalg._checks import square
+from trilane.cupy.linalg._decompose import svdvals
 
 
 def norm(x, ord=None, axis=None, keepdims=False) -> ndarray:
@@ -27,7 +29,7 @@ def norm(x, ord=None, axis=None, keepdims=False) -> ndarray:
     ValueError
         The order does not go with the number of axes.
     NotImplementedError
-        Norms of singular values: 2, -2, 'nuc' of matrices.
+        Norms of singular values (2, -2, 'nuc' of matrices) on a device whose library lacks them.
     """
     x = require_array(x, "norm")
     if x.dtype.kind not in "fc":
@@ -74,7 +76,7 @@ def _matrix(x, ord, axes, keepdims) -> ndarray:
     if ord is None or ord in ("f", "fro"):
         return uf.sqrt(_squares(x).sum(axis=axes, keepdims=keepdims))
     if ord in (2, -2, "nuc"):
-        raise missing(f"cupy.linalg.norm(ord={ord!r}) of matrices (the device's LAPACK interface)")
+        return _of_singular_values(x, ord, axes, keepdims)
     if ord in (1, -1):
         total = uf.absolute(x).sum(axis=rows, keepdims=True)
     elif ord in (np.inf, -np.inf):
@@ -109,15 +111,42 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro") -> ndarray:
     return norm(x, ord, (-2, -1), keepdims)
 
 
+def _of_singular_values(x, ord, axes, keepdims) -> ndarray:
+    values = svdvals(engine.moveaxis(x, axes, (-2, -1)))
+    if ord == "nuc":
+        result = values.sum(axis=-1)
+    else:
+        result = values.max(axis=-1) if ord == 2 else values.min(axis=-1)
+    if keepdims:
+        result = result.reshape(tuple(1 if i in axes else e for i, e in enumerate(x.shape)))
+    return result
+
+
 def cond(x, p=None) -> ndarray:
-    """Return the condition number of matrices in a norm that needs no singular values."""
+    """Return the condition number of matrices.
+
+    Parameters
+    ----------
+    x : ndarray of shape (..., M, N)
+    p : {None, 1, -1, 2, -2, inf, -inf, 'fro'}
+        The norm; None and 2: the largest singular value over the smallest. Other norms take square
+        matrices.
+    """
     from trilane.cupy.linalg._solve import inv
 
-    if p in (None, 2, -2):
-        raise missing("cupy.linalg.cond with the norm of singular values (LAPACK interface)")
-    return norm(x, p, (-2, -1)) * norm(inv(x), p, (-2, -1))
-
-
-def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
-    """Not there yet: it needs singular values."""
-    raise missing("cupy.linalg.matrix_rank (the device's LAPACK interface)")
+    x = require_array(x, "cond")
+    if x.size == 0:
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
+    if p is None or p in (2, -2):
+        values = svdvals(x)
+        top, bottom = (values[..., 0], values[..., -1])
+        result = bottom / top if p == -2 else top / bottom
+    else:
+        x, dtype = square(x, "cond")
+        x = x.astype(dtype, copy=False)
+        with errstate(linalg="ignore"):
+            inverse = inv(x)
+        result = norm(x, p, (-2, -1)) * norm(inverse, p, (-2, -1))
+    # NaN is for matrices with NaN: singular ones are infinitely bad.
+    singular = uf.logical_and(uf.isnan(result), ~uf.isnan(x).any(axis=(-2, -1)))
+    return engine.where(singular, result.dtype.type(np.inf), result)

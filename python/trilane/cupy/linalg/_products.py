@@ -240,3 +240,64 @@ def einsum(*operands, out=None, optimize=False, dtype=None, order="K", casting="
     from trilane.cupy.linalg._einsum import contract
 
     return contract(operands, out, optimize, dtype, casting)
+
+
+def multi_dot(arrays, *, out=None) -> ndarray:
+    """Return the product of two or more arrays, in the order that multiplies least.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        Matrices; the first and the last may be vectors.
+    out : ndarray, optional
+    """
+    arrays = [require_array(a, "multi_dot") for a in arrays]
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    for i, a in enumerate(arrays):
+        if a.ndim != 2 and not (a.ndim == 1 and i in (0, len(arrays) - 1)):
+            raise np.linalg.LinAlgError(
+                f"{a.ndim}-dimensional array given. Array must be two-dimensional"
+            )
+    first, last = arrays[0].ndim == 1, arrays[-1].ndim == 1
+    chain = list(arrays)
+    if first:
+        chain[0] = chain[0][None, :]
+    if last:
+        chain[-1] = chain[-1][:, None]
+    result = _by_cheapest_order(chain)
+    if first:
+        result = result[0]
+    if last:
+        result = result[..., 0]
+    if out is None:
+        return result
+    engine.copyto(out, result, "same_kind")
+    return out
+
+
+def _by_cheapest_order(chain) -> ndarray:
+    extents = [a.shape[0] for a in chain] + [chain[-1].shape[1]]
+    count = len(chain)
+    # best[i, j]: multiplications of the product of i..j, and where it is divided last.
+    best = {(i, i): (0, i) for i in range(count)}
+    for span in range(1, count):
+        for i in range(count - span):
+            j = i + span
+            best[i, j] = min(
+                (
+                    best[i, k][0]
+                    + best[k + 1, j][0]
+                    + extents[i] * extents[k + 1] * extents[j + 1],
+                    k,
+                )
+                for k in range(i, j)
+            )
+
+    def multiply(i, j):
+        if i == j:
+            return chain[i]
+        k = best[i, j][1]
+        return matmul(multiply(i, k), multiply(k + 1, j))
+
+    return multiply(0, count - 1)

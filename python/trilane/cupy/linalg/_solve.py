@@ -1,5 +1,5 @@
-"""Solvers by LU and Cholesky factorisation in kernels of our own: correct on every device, meant
-for small and middle sizes until the device's LAPACK interface is there."""
+"""Solvers by the device's library, or by LU and Cholesky factorisation in kernels of our own where
+there is none: correct on every device, meant for small and middle sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import numpy as np
 from trilane.cupy import _ufuncs as uf
 from trilane.cupy._creation import empty, eye
 from trilane.cupy._engine import engine, ndarray
+from trilane.cupy._error_state import geterr
 from trilane.cupy._helpers import product, require_array
+from trilane.cupy._library import library_of
+from trilane.cupy.linalg._checks import computing_dtype, square
 
 _BLOCK = 128
 
@@ -164,23 +167,6 @@ def _module(char: str):
     return RawModule(code=text)
 
 
-def _square(a, who: str) -> tuple[ndarray, np.dtype]:
-    a = require_array(a, who)
-    if a.ndim < 2:
-        raise np.linalg.LinAlgError(
-            f"{a.ndim}-dimensional array given. Array must be at least two-dimensional"
-        )
-    if a.shape[-1] != a.shape[-2]:
-        raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
-    return a, _result_dtype(a.dtype)
-
-
-def _result_dtype(dtype) -> np.dtype:
-    if dtype.char == "e":
-        raise TypeError("array type float16 is unsupported in linalg")
-    return dtype if dtype.char in "fdFD" else np.dtype(np.float64)
-
-
 def _factor(a, dtype):
     """LU factors, pivots, and per matrix (parity, whether singular)."""
     n = a.shape[-1]
@@ -197,9 +183,18 @@ def _factor(a, dtype):
     return factors, pivots, flags
 
 
-def _check_singular(flags) -> None:
-    if bool(flags[:, 1].any()):
-        raise np.linalg.LinAlgError("Singular matrix")
+def _mark_failures(result, failed, message: str) -> ndarray:
+    """The results with NaN in place of those that failed.
+
+    Raises
+    ------
+    LinAlgError
+        Something failed, and the state is ``cupyx.errstate(linalg='raise')``.
+    """
+    if geterr()["linalg"] == "raise" and bool(failed.any()):
+        raise np.linalg.LinAlgError(message)
+    failed = failed.reshape(result.shape[:-2] + (1, 1))
+    return engine.where(failed, result.dtype.type(np.nan), result)
 
 
 def solve(a, b) -> ndarray:
@@ -217,20 +212,24 @@ def solve(a, b) -> ndarray:
     Raises
     ------
     LinAlgError
-        `a` is not square, or singular.
+        `a` is not square; or singular, under ``cupyx.errstate(linalg='raise')``: by default a
+        singular matrix gives NaN, as CuPy does not wait for the answer.
     """
-    a, dtype = _square(a, "solve")
+    a, dtype = square(a, "solve")
     b = require_array(b, "solve")
-    dtype = np.result_type(dtype, _result_dtype(b.dtype))
+    dtype = np.result_type(dtype, computing_dtype(b.dtype))
     vector = b.ndim == 1
     right = b[:, None] if vector else b
     if right.shape[-2] != a.shape[-1]:
         raise ValueError(f"solve: extents differ: got {a.shape} and {b.shape}")
+    library = library_of(a)
+    if library.has_solvers:
+        x = library.solve(a.astype(dtype, copy=False), right.astype(dtype, copy=False))
+        return x[..., 0] if vector else x
     batch = np.broadcast_shapes(a.shape[:-2], right.shape[:-2])
     a = engine.broadcast_to(a, batch + a.shape[-2:])
     x = engine.broadcast_to(right, batch + right.shape[-2:]).astype(dtype, order="C", copy=True)
     factors, pivots, flags = _factor(a, dtype)
-    _check_singular(flags)
     n, columns = x.shape[-2:]
     if x.size:
         _module(dtype.char).get_function("lu_solve")(
@@ -238,12 +237,15 @@ def solve(a, b) -> ndarray:
             (_BLOCK,),
             (factors, pivots, x, np.int64(n), np.int64(columns)),
         )
+    x = _mark_failures(x, flags[:, 1] != 0, "Singular matrix")
     return x[..., 0] if vector else x
 
 
 def inv(a) -> ndarray:
-    """Return the inverse of square matrices; LinAlgError if one is singular."""
-    a, dtype = _square(a, "inv")
+    """Return the inverse of square matrices; singular ones as in `solve`."""
+    a, dtype = square(a, "inv")
+    if library_of(a).has_solvers:
+        return library_of(a).inv(a.astype(dtype, copy=False))
     return solve(a, engine.broadcast_to(eye(a.shape[-1], dtype=dtype), a.shape))
 
 
@@ -254,7 +256,9 @@ def slogdet(a):
     -------
     sign, logdet : ndarray
     """
-    a, dtype = _square(a, "slogdet")
+    a, dtype = square(a, "slogdet")
+    if library_of(a).has_solvers:
+        return SlogdetResult(*library_of(a).slogdet(a.astype(dtype, copy=False)))
     factors, _, flags = _factor(a, dtype)
     diagonal = factors.diagonal(0, -2, -1)
     real = np.empty(0, dtype).real.dtype
@@ -271,7 +275,9 @@ def slogdet(a):
 
 def det(a) -> ndarray:
     """Return the determinant of square matrices."""
-    a, dtype = _square(a, "det")
+    a, dtype = square(a, "det")
+    if library_of(a).has_solvers:
+        return library_of(a).det(a.astype(dtype, copy=False))
     factors, _, flags = _factor(a, dtype)
     parity = flags[:, 0].reshape(a.shape[:-2]).astype(dtype)
     result = engine.reduce("prod", factors.diagonal(0, -2, -1), -1) * parity
@@ -280,10 +286,16 @@ def det(a) -> ndarray:
 
 
 def cholesky(a, /, *, upper=False) -> ndarray:
-    """Return the Cholesky factor of positive definite matrices (the lower one by default)."""
-    a, dtype = _square(a, "cholesky")
+    """Return the Cholesky factor of positive definite matrices (the lower one by default).
+
+    Other matrices give NaN, or LinAlgError under ``cupyx.errstate(linalg='raise')``.
+    """
+    a, dtype = square(a, "cholesky")
     if upper:
         a = a.swapaxes(-1, -2).conj()
+    if library_of(a).has_solvers:
+        factor = library_of(a).cholesky(a.astype(dtype, copy=False))
+        return factor.swapaxes(-1, -2).conj() if upper else factor
     factor = a.astype(dtype, order="C", copy=True)
     batch, n = product(a.shape[:-2]), a.shape[-1]
     if factor.size:
@@ -291,8 +303,7 @@ def cholesky(a, /, *, upper=False) -> ndarray:
         _module(dtype.char).get_function("cholesky")(
             (batch,), (_BLOCK,), (factor, failed, np.int64(n))
         )
-        if bool(failed.any()):
-            raise np.linalg.LinAlgError("Matrix is not positive definite")
+        factor = _mark_failures(factor, failed != 0, "Matrix is not positive definite")
     return factor.swapaxes(-1, -2).conj() if upper else factor
 
 
