@@ -18,11 +18,11 @@ from trilane.cupyx._scatter import rsqrt, scatter_add, scatter_max, scatter_min
 
 _LAZY = frozenset({"jit", "profiler", "scipy"})
 _MISSING = frozenset(
-    """signal distributed optimizing cutensor cusolver cusparse cublas lapack linalg tools time
-    GeneralizedUFunc""".split()
+    """signal distributed optimizing cutensor cusolver cusparse cublas lapack linalg tools time""".split()
 )
 
 __all__ = [
+    "GeneralizedUFunc",  # noqa: F822 (given by __getattr__)
     "empty_like_pinned",
     "empty_pinned",
     "errstate",
@@ -39,6 +39,8 @@ __all__ = [
 
 
 def __getattr__(name: str):
+    if name == "GeneralizedUFunc":
+        return _importlib.import_module("trilane.cupy._core._gufuncs").GeneralizedUFunc
     if name in _LAZY:
         return _importlib.import_module(f"{__name__}.{name}")
     if name in _MISSING:
