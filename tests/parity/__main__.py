@@ -18,7 +18,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tests.parity.texts import ARCHITECTURES, Text, complaint, dumped, why_not
+from tests.parity.texts import ARCHITECTURES, CPU_ONLY, Text, complaint, dumped, why_not
 
 # What NVRTC may say of a text that clang takes: rules of docs/design/dialect.md, by their message.
 RULES = (
@@ -27,6 +27,7 @@ RULES = (
     r'no suitable user-defined conversion from "(const )?__nv_bfloat162?" to "__half2?" exists',
     r"device-side kernel launch could not be processed",  # needs linking with the device runtime
     r'cannot open source file "cuda/std/\w+(\.h)?"',  # headers that CCCL lacks
+    f'cannot open source file "({"|".join(map(re.escape, sorted(CPU_ONLY)))})"',
     r"libcu\+\+ requires at least C\+\+ ?17",  # CCCL's headers under an older standard
     r'curand_\w+\.h\(\d+\): error: identifier "CURAND_\w+" is undefined',  # one cuRAND header alone
 )

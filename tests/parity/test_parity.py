@@ -7,20 +7,14 @@ from pathlib import Path
 import pytest
 
 from tests.kernels.all_cases import CASES
-from tests.parity.texts import ARCHITECTURES, Text, absent, complaint
+from tests.parity.__main__ import is_ruled
+from tests.parity.texts import ARCHITECTURES, CPU_ONLY, Text, absent, complaint
 
 pytestmark = pytest.mark.skipif(absent() is not None, reason=str(absent()))
 DEVICE_LIB = Path(__file__).resolve().parents[2] / "device_lib"
 KERNEL = 'extern "C" __global__ void f(int* p) { p[0] = 1; }\n'
 # A header that exists to say what cannot be had.
 REFUSED = {"pycuda-helpers.hpp": "texture references"}
-# Of the cpu device alone: parts of our own files, and one that CCCL 3.0 has not.
-CPU_ONLY = {
-    "cuda/detail_atomic.h",
-    "cuda/detail_copy.h",
-    "cuda/std/detail_alias.h",
-    "cuda/std/algorithm",
-}
 # Parts of cuRAND's that do not stand alone there.
 PARTS = {"curand_normal.h", "curand_uniform.h"}
 HEADERS = sorted(
@@ -41,6 +35,14 @@ def test_header(header):
         assert said and REFUSED[header] in said
     else:
         assert said is None, said
+
+
+@pytest.mark.parametrize("header", sorted(CPU_ONLY))
+def test_headers_of_the_cpu_device_alone_are_a_rule(header):
+    """Texts of tests may include them too, alone or among others: tests.parity leaves them out."""
+    assert header in HEADERS
+    text = Text("header", f"#include <stdint.h>\n#include <{header}>\n{KERNEL}")
+    assert is_ruled(complaint(text, 90) or "")
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
