@@ -19,6 +19,7 @@
 #include "devices/cpu/lanes/vectorize.h"
 #include "devices/cpu/lower/coroutine_shape.h"
 #include "devices/cpu/lower/loop_shape.h"
+#include "devices/cpu/lower/masked_memory.h"
 #include "devices/cpu/lower/passes.h"
 #include "devices/cpu/lower/prepare.h"
 #include "devices/cpu/lower/regions.h"
@@ -277,6 +278,10 @@ class Lowering {
         for (const LoweredKernel& kernel : result_.kernels)
             if (kernel.shape == BlockShape::Loop)
                 lower_shared_atomics(*module_.getFunction(kernel.entry_symbol));
+        for (Function& function : module_)
+            if (!function.isDeclaration())
+                lower_masked_memory(
+                    function, optimizer_.functions().getResult<TargetIRAnalysis>(function));
         list_globals();
         StripDebugInfo(module_);
         if (core::env_flag("TRILANE_DUMP_IR")) module_.print(errs(), nullptr);

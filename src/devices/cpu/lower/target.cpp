@@ -8,6 +8,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -35,6 +36,10 @@ void initialize_target_once() {
         InitializeNativeTarget();
         InitializeNativeTargetAsmPrinter();
         InitializeNativeTargetAsmParser();
+        // The scheduler after register allocation takes a third of the time for large blocks; the
+        // processors that this device knows reorder by themselves.
+        const char* options[] = {"trilane", "-post-RA-scheduler=false"};
+        cl::ParseCommandLineOptions(int(std::size(options)), options);
     });
 }
 
