@@ -323,7 +323,9 @@ trapz = trapezoid
 
 def around(a, decimals=0, out=None) -> ndarray:
     """Round to a number of decimals, halves to even."""
-    return to_array(a, "around").round(decimals, out=out)
+    a = to_array(a, "around")
+    # NumPy has no loop for booleans but that of float16.
+    return (a.astype(np.float16) if a.dtype.kind == "b" else a).round(decimals, out=out)
 
 
 round = around
@@ -371,7 +373,6 @@ def angle(z, deg=False) -> ndarray:
     if z.dtype.kind == "c":
         result = uf.arctan2(z.imag, z.real)
     else:
-        z = z.astype(np.float64) if z.dtype.kind not in "f" else z
         result = uf.arctan2(engine.full(z.shape, 0, z.dtype), z)
     return result * (180 / math.pi) if deg else result
 

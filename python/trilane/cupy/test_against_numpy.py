@@ -42,6 +42,12 @@ def _pairs(own, peer):
 
 
 CALLS = {
+    # types of results
+    "round of booleans": lambda xp: xp.round(data(xp, (4,), "?")),
+    **{
+        f"angle of {dtype}": lambda xp, dtype=dtype: xp.angle(data(xp, (4,), dtype))
+        for dtype in "?bBhHiqef"
+    },
     # statistics
     **{
         f"digitize {'down' if step < 0 else 'up'} {right}": (

@@ -26,7 +26,7 @@ _TEXTS = {
     "pareto": (1, "expm1(s.exponential() / a)", "float"),
     "power": (1, "pow(-expm1(-s.exponential()), 1.0 / a)", "float"),
     "rayleigh": (1, "a * sqrt(2.0 * s.exponential())", "float"),
-    "standard_cauchy": (0, "tanpi(s.uniform() - 0.5)", "float"),
+    "standard_cauchy": (0, "tan(3.14159265358979323846 * (s.uniform() - 0.5))", "float"),
     "triangular": (3, "draw_triangular(s, a, b, c)", "float"),
     "vonmises": (2, "draw_vonmises(s, a, b)", "float"),
     "wald": (2, "draw_wald(s, a, b)", "float"),
@@ -120,7 +120,9 @@ class Distributions:
         if result.size == 0:
             return result
         values = [
-            np.float64(p) if isinstance(p, SCALARS) else p.astype(np.float64, copy=False)
+            np.float64(p)
+            if isinstance(p, SCALARS)
+            else engine.broadcast_to(p.astype(np.float64, copy=False), shape)
             for p in params
         ]
         _kernel(name)(*values, np.uint64(self._seed), np.uint64(self._offset), result)
@@ -281,8 +283,9 @@ class Distributions:
 
 def require_positive(name: str, value, allow_zero: bool = False) -> None:
     """Refuse a parameter out of its range (scalars and arrays alike)."""
+    value = value if isinstance(value, ndarray) else np.asarray(value)
     bad = value < 0 if allow_zero else value <= 0
-    if bool(bad.any()) if isinstance(bad, ndarray) else bool(np.any(bad)):
+    if bool(bad.any()):
         raise ValueError(f"{name} {'<' if allow_zero else '<='} 0")
 
 

@@ -100,7 +100,7 @@ class RandomState(Distributions):
             low, high = 0, low
         if isinstance(low, ndarray) or isinstance(high, ndarray) or np.ndim(low) or np.ndim(high):
             return self._integers_between(low, high, size, dtype)
-        return self._integers(int(low), int(np.ceil(high)), size, dtype)
+        return self._integers(int(low), int(high), size, dtype)
 
     def _integers_between(self, low, high, size, dtype) -> ndarray:
         from trilane.cupy._creation import asarray
@@ -155,6 +155,8 @@ class RandomState(Distributions):
         p : ndarray, optional
             Probabilities.
         """
+        if not isinstance(a, (int, np.integer)) and np.ndim(a) != 1:
+            raise ValueError("a must be 1-dimensional or an integer")
         return self._choice(a, size, replace, p)
 
     # --- distributions
@@ -169,6 +171,7 @@ class RandomState(Distributions):
 
     def exponential(self, scale=1.0, size=None, dtype=float) -> ndarray:
         """Return exponential numbers of a mean."""
+        require_positive("scale", scale, True)
         return self._exponential(scale, size, dtype)
 
     def standard_exponential(self, size=None, dtype=float) -> ndarray:
@@ -226,7 +229,7 @@ class RandomState(Distributions):
         """Return numbers of good ones in a sample without replacement."""
         require_positive("ngood", ngood, True)
         require_positive("nbad", nbad, True)
-        require_positive("nsample", nsample, True)
+        require_positive("nsample", nsample)
         if np.all(np.asarray(_host(ngood)) + _host(nbad) < _host(nsample)):
             raise ValueError("ngood + nbad < nsample")
         return self._draw("hypergeometric", size, dtype, ngood, nbad, nsample)

@@ -84,6 +84,8 @@ class Generator(Distributions):
             return result
         if out.shape != result.shape:
             raise ValueError(f"size and out.shape do not match: got {result.shape} and {out.shape}")
+        if not (out.c_contiguous or out.f_contiguous):
+            raise ValueError("Supplied output array must be contiguous")
         engine.copyto(out, result, "no")
         return out
 
@@ -129,6 +131,10 @@ class Generator(Distributions):
     def standard_gamma(self, shape, size=None, dtype=np.float64, out=None) -> ndarray:
         """Return gamma numbers of scale one."""
         require_positive("shape", shape, True)
+        if np.dtype(dtype).char not in "fd":
+            raise TypeError(f"Unsupported dtype {np.dtype(dtype)} for standard_gamma")
+        if out is not None and not out.c_contiguous:
+            raise ValueError("Supplied output array must be C-contiguous")
         size = out.shape if size is None and out is not None else size
         return self._into(self._draw("gamma", size, dtype, shape, 1.0), out)
 
