@@ -105,7 +105,14 @@ class vectorize:
         self.pyfunc = pyfunc
         self.otypes = otypes
         self.__doc__ = pyfunc.__doc__ if doc is None else doc
-        self._host = np.vectorize(pyfunc, otypes=otypes)
+        self._host = np.vectorize(self._call, otypes=otypes)
+
+    def _call(self, *args):
+        """The function for one element: its arrays of the device come to the host."""
+        made = self.pyfunc(*args)
+        if isinstance(made, tuple):
+            return tuple(x.get()[()] if isinstance(x, ndarray) else x for x in made)
+        return made.get()[()] if isinstance(made, ndarray) else made
 
     def __call__(self, *args):
         """Apply the function to the broadcast arguments."""

@@ -38,6 +38,10 @@ def copyto(dst, src, casting="same_kind", where=None) -> None:
     dst = require_array(dst, "copyto")
     if isinstance(src, np.ndarray) and src.size == 1 and src.ndim <= dst.ndim:
         src = src.reshape(())[()]
+    if isinstance(src, ndarray) and src.ndim > dst.ndim:
+        surplus = src.ndim - dst.ndim
+        if all(extent == 1 for extent in src.shape[:surplus]):
+            src = src.reshape(src.shape[surplus:])
     if where is None:
         engine.copyto(dst, src, casting)
     else:
@@ -264,6 +268,14 @@ def concatenate(tup, axis=0, out=None, *, dtype=None, casting="same_kind") -> nd
     dtype = None if dtype is None else check_dtype(dtype)
     if axis is None:
         arrays, axis = [a.ravel() for a in arrays], 0
+    wanted = dtype if out is None else out.dtype
+    if casting == "unsafe" and wanted is not None and wanted.kind not in "cV":
+        if any(a.dtype.kind == "c" for a in arrays):
+            warnings.warn(
+                "Casting complex values to real discards the imaginary part",
+                np.exceptions.ComplexWarning,
+                stacklevel=2,
+            )
     return engine.concatenate(arrays, axis, out, dtype, casting)
 
 
@@ -527,6 +539,8 @@ def resize(a, new_shape) -> ndarray:
 def trim_zeros(filt, trim="fb") -> ndarray:
     """Remove leading ('f') and trailing ('b') zeros of a 1-D array; a view."""
     filt = require_array(filt, "trim_zeros")
+    if filt.ndim == 0:
+        return filt
     if filt.ndim != 1:
         raise ValueError("Multi-dimensional trim is not supported")
     places = engine.flatnonzero(filt)

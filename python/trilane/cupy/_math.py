@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from trilane.cupy import _ufuncs as uf
-from trilane.cupy._creation import arange, array, empty, zeros
+from trilane.cupy._creation import arange, array, empty_like, zeros
 from trilane.cupy._engine import copyto, engine, ndarray
 from trilane.cupy._helpers import (
     normalize_axis_index,
@@ -99,7 +99,7 @@ def product(a, axis=None, dtype=None, out=None, keepdims=False) -> ndarray:
 def _cumulative(x, axis, dtype, out, include_initial, method: str, start: int) -> ndarray:
     x = to_array(x, f"cumulative_{method}")
     if x.ndim == 0:
-        raise ValueError("at least 1-dimensional input is required")
+        x = x.reshape(1)
     if axis is None:
         if x.ndim > 1:
             raise ValueError(
@@ -241,7 +241,9 @@ def _spacing(value, f, axis):
 
 def _gradient_axis(f, axis, h, edge_order) -> ndarray:
     y = engine.moveaxis(f, axis, 0)
-    result = empty(y.shape, y.dtype)
+    # The result has the layout of `f`, whichever axis it is made along.
+    whole = empty_like(f)
+    result = engine.moveaxis(whole, axis, 0)
     column = (-1,) + (1,) * (y.ndim - 1)
     if isinstance(h, float):
         result[1:-1] = (y[2:] - y[:-2]) / (2.0 * h)
@@ -259,7 +261,7 @@ def _gradient_axis(f, axis, h, edge_order) -> ndarray:
     else:
         result[0] = _edge_two(y[0], y[1], y[2], float(h1), float(h2), 1)
         result[-1] = _edge_two(y[-1], y[-2], y[-3], float(h3), float(h4), -1)
-    return engine.moveaxis(result, 0, axis)
+    return whole
 
 
 def _edge_two(y0, y1, y2, h1: float, h2: float, sign: int):
@@ -373,7 +375,7 @@ def angle(z, deg=False) -> ndarray:
     if z.dtype.kind == "c":
         result = uf.arctan2(z.imag, z.real)
     else:
-        result = uf.arctan2(engine.full(z.shape, 0, z.dtype), z)
+        result = uf.arctan2(0, z)
     return result * (180 / math.pi) if deg else result
 
 

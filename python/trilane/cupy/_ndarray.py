@@ -176,6 +176,25 @@ def _tofile(self, fid, sep="", format="%s") -> None:
     self.get().tofile(fid, sep, format)
 
 
+def _byteswap(self, inplace=False) -> ndarray:
+    """Return the array with the bytes of every number in reverse order.
+
+    Raises
+    ------
+    NotImplementedError
+        The array is structured.
+    """
+    if self.dtype.kind == "V":
+        raise NotImplementedError("ndarray.byteswap of structured dtypes")
+    width = self.dtype.itemsize // (2 if self.dtype.kind == "c" else 1)
+    flat = self.flatten().view(np.uint8).reshape(-1, width)[:, ::-1].copy()
+    swapped = flat.reshape(-1).view(self.dtype).reshape(self.shape)
+    if not inplace:
+        return swapped
+    self[...] = swapped
+    return self
+
+
 def _dump(self, file) -> None:
     """Pickle to a file."""
     self.get().dump(file)
@@ -188,7 +207,8 @@ def _dumps(self) -> bytes:
 
 def _scatter(name: str, op: str):
     def scatter(self, slices, value) -> None:
-        _scatter_into(self, slices, value, op)
+        # As CuPy's: values become the array's type, whatever theirs is.
+        _scatter_into(self, slices, value, op, "unsafe")
 
     scatter.__name__ = f"scatter_{name}"
     scatter.__doc__ = (
@@ -252,6 +272,7 @@ _METHODS = {
     "trace": _trace,
     "tobytes": _tobytes,
     "tofile": _tofile,
+    "byteswap": _byteswap,
     "dump": _dump,
     "dumps": _dumps,
     "scatter_add": _scatter("add", "add"),

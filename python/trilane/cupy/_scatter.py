@@ -68,7 +68,7 @@ def _kernel(op: str):
     )  # fmt: skip
 
 
-def scatter(a: ndarray, slices, value, op: str) -> None:
+def scatter(a: ndarray, slices, value, op: str, casting: str = "same_kind") -> None:
     """Combine values into an array in place at indices; each index counts as often as it occurs.
 
     Parameters
@@ -80,6 +80,8 @@ def scatter(a: ndarray, slices, value, op: str) -> None:
         Broadcast to what the index picks.
     op : str
         Name of the ufunc.
+    casting : str
+        How values may change to the array's type.
 
     Raises
     ------
@@ -94,8 +96,8 @@ def scatter(a: ndarray, slices, value, op: str) -> None:
         if op not in ("add", "subtract"):
             raise NotImplementedError(f"ufunc.at of {op!r} for {a.dtype}")
         value = value if isinstance(value, SCALARS) else value.astype(a.dtype, copy=False)
-        scatter(a.real, slices, value.real, op)
-        scatter(a.imag, slices, value.imag, op)
+        scatter(a.real, slices, value.real, op, casting)
+        scatter(a.imag, slices, value.imag, op, casting)
         return
     positions = engine.arange(0, a.size, 1, np.dtype(np.int64)).reshape(a.shape)[slices]
     if not isinstance(value, (ndarray, *SCALARS)):
@@ -103,10 +105,10 @@ def scatter(a: ndarray, slices, value, op: str) -> None:
 
         value = array(value)
     if isinstance(value, ndarray):
-        if not np.can_cast(value.dtype, a.dtype, "same_kind"):
+        if not np.can_cast(value.dtype, a.dtype, casting):
             raise TypeError(
                 f"Cannot cast ufunc {op!r} output from {value.dtype!r} to {a.dtype!r} "
-                "with casting rule 'same_kind'"
+                f"with casting rule {casting!r}"
             )
         value = engine.broadcast_to(value.astype(a.dtype, copy=False), positions.shape)
     else:

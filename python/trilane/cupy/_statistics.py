@@ -62,16 +62,26 @@ max = amax
 min = amin
 
 
+def _without_nan(name: str, a, axis, out, keepdims) -> ndarray:
+    """A reduction over what is not NaN; NumPy's warning where there is nothing but NaN."""
+    if a.dtype.kind not in "fc":
+        return engine.reduce(name, a, axis, None, out, keepdims)
+    result = engine.reduce("nan" + name, a, axis, None, out, keepdims)
+    if bool(uf.isnan(result).any()):
+        warnings.warn("All-NaN slice encountered", RuntimeWarning, stacklevel=3)
+    return result
+
+
 def nanmax(a, axis=None, out=None, keepdims=False) -> ndarray:
     """Return the largest element along axes, ignoring NaN."""
     a = require_array(a, "nanmax")
-    return engine.reduce("nanmax" if a.dtype.kind in "fc" else "max", a, axis, None, out, keepdims)
+    return _without_nan("max", a, axis, out, keepdims)
 
 
 def nanmin(a, axis=None, out=None, keepdims=False) -> ndarray:
     """Return the smallest element along axes, ignoring NaN."""
     a = require_array(a, "nanmin")
-    return engine.reduce("nanmin" if a.dtype.kind in "fc" else "min", a, axis, None, out, keepdims)
+    return _without_nan("min", a, axis, out, keepdims)
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False) -> ndarray:
@@ -103,7 +113,11 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False) -> ndarray:
     """Return the mean along axes, ignoring NaN."""
     a = require_array(a, "nanmean")
     if a.dtype.kind not in "fc":
-        return mean(a, axis, dtype, out, keepdims)
+        made = mean(a, axis, dtype, None, keepdims)
+        if out is None:
+            return made
+        engine.copyto(out, made, "unsafe")
+        return out
     _, count = _counted(a, axis, keepdims)
     total = engine.reduce("nansum", a, axis, dtype or _sum_type(a.dtype), None, keepdims)
     result = uf.true_divide(total, count.astype(total.real.dtype))

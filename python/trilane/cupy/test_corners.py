@@ -57,3 +57,73 @@ def test_putmask_takes_a_number_as_the_arrays_type(dtype, number):
     cp.putmask(own, own != 0, number)
     np.putmask(whole, whole != 0, number)
     np.testing.assert_array_equal(own.get(), whole)
+
+
+@pytest.mark.parametrize("dtype", ["?", "b", "h", "i", "q", "e", "f", "d", "F", "D"])
+@pytest.mark.parametrize("inplace", [False, True])
+def test_byteswap_reverses_the_bytes_of_each_number(dtype, inplace):
+    whole = np.arange(24).reshape(4, 6).astype(dtype)
+    own = cp.asarray(whole)[1:, ::2]
+    peer = whole[1:, ::2]
+    swapped, expected = own.byteswap(inplace), peer.byteswap(inplace)
+    assert swapped.get().tobytes() == expected.tobytes()
+    assert own.get().tobytes() == peer.tobytes()
+    assert (swapped is own) == inplace
+
+
+@pytest.mark.parametrize("shapes", [((1, 1, 3, 4), (3, 4)), ((1, 2, 1, 4), (2, 3, 4))])
+def test_copyto_drops_leading_axes_of_length_one(shapes):
+    source, target = (np.arange(np.prod(shape)).reshape(shape) for shape in shapes)
+    own = cp.asarray(target)
+    cp.copyto(own, cp.asarray(source))
+    np.copyto(target, source)
+    np.testing.assert_array_equal(own.get(), target)
+    with pytest.raises(ValueError):
+        cp.copyto(cp.ones((3, 4)), cp.ones((2, 1, 3, 4)))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_gradient_keeps_the_layout(order):
+    whole = np.asarray(np.arange(24.0).reshape(2, 3, 4) ** 2, order=order)
+    for own, peer in zip(cp.gradient(cp.asarray(whole)), np.gradient(whole)):
+        np.testing.assert_allclose(own.get(), peer)
+        assert own.strides == peer.strides
+
+
+@pytest.mark.parametrize("name", ["nanmax", "nanmin"])
+def test_nothing_but_nan_is_warned_of(name):
+    whole = np.array([[np.nan, np.nan], [1, np.nan]])
+    for xp in (np, cp):
+        with pytest.warns(RuntimeWarning, match="All-NaN"):
+            found = getattr(xp, name)(xp.asarray(whole), axis=1)
+        np.testing.assert_array_equal(cp.asnumpy(found), [np.nan, 1])
+
+
+def test_concatenating_complex_numbers_into_real_ones_warns():
+    for xp in (np, cp):
+        with pytest.warns(np.exceptions.ComplexWarning):
+            xp.concatenate((xp.ones(2, "F"), xp.ones(2)), dtype="d", casting="unsafe")
+
+
+def test_scatter_methods_convert_values():
+    own = cp.zeros(3, "I")
+    own.scatter_add(cp.asarray([1, 1]), cp.asarray([1, 2]))
+    own.scatter_max(cp.asarray([2]), cp.asarray([2.7]))
+    np.testing.assert_array_equal(own.get(), [0, 3, 2])
+    with pytest.raises(TypeError):
+        cp.add.at(own, cp.asarray([1]), cp.asarray([1.5]))
+
+
+@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod", "trim_zeros"])
+def test_numbers_as_arrays(name):
+    own, peer = getattr(cp, name)(cp.asarray(3)), getattr(np, name)(np.asarray(3))
+    assert (own.dtype, own.shape) == (peer.dtype, peer.shape)
+    np.testing.assert_array_equal(own.get(), peer)
+
+
+def test_vectorized_functions_may_give_arrays_of_the_device():
+    function = cp.vectorize(lambda x, y: (cp.add(x, y), x))
+    added, first = function(cp.arange(3), cp.arange(3.0))
+    assert added.dtype == "d"
+    np.testing.assert_array_equal(added.get(), [0, 2, 4])
+    np.testing.assert_array_equal(first.get(), [0, 1, 2])

@@ -60,8 +60,7 @@ _LAZY = {
 }
 _MISSING = frozenset(
     """memory_hook memory_hooks common MemoryHook CFunctionAllocator
-    PythonFunctionAllocator MemoryAsync get_cublas_handle get_rocm_path get_hipcc_path
-    get_nvcc_path""".split()
+    PythonFunctionAllocator MemoryAsync get_cublas_handle""".split()
 )
 
 cub_enabled = False
@@ -81,6 +80,21 @@ def get_local_runtime_version() -> int:
 
 def get_cuda_path() -> str | None:
     """Folder of a CUDA toolkit; None, as none is needed."""
+    return None
+
+
+def get_nvcc_path() -> str | None:
+    """Path of CUDA's compiler driver; None, as none is needed."""
+    return None
+
+
+def get_rocm_path() -> str | None:
+    """Folder of ROCm; None, as there are no such devices."""
+    return None
+
+
+def get_hipcc_path() -> str | None:
+    """Path of HIP's compiler; None, as there are no such devices."""
     return None
 
 
