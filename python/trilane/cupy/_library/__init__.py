@@ -75,6 +75,16 @@ class Library:
         """``q, r`` of modes reduced and complete, ``r``, or ``h, tau`` of raw."""
         raise self._lacks("linalg.qr")
 
+    def fft(
+        self, kind: str, a: ndarray, lengths: list[int], axes: tuple[int, ...], norm: str
+    ) -> ndarray:
+        """Transform over axes, cut or filled up with zeros to the lengths.
+
+        kind: ``fftn``, ``ifftn`` of complex values, ``rfftn`` of real ones, ``irfftn`` from the half
+        that `rfftn` gives of the last of the axes.
+        """
+        raise self._lacks(f"fft.{kind}")
+
 
 @cache
 def _library(device: str) -> Library:

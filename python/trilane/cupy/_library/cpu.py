@@ -1,4 +1,4 @@
-"""The library of the cpu device: NumPy's own LAPACK over views of the device's memory.
+"""The library of the cpu device: NumPy's own LAPACK and pocketfft over views of the device's memory.
 
 A view needs no copy of the operands; what was enqueued on the current stream ends first. Results of
 NumPy are copied into memory of the device, n * n values beside n * n * n operations.
@@ -118,3 +118,25 @@ class CpuLibrary(Library):
         if mode == "r":
             return _run(lambda x: (np.linalg.qr(x, "r"),), a)[0]
         return _run(lambda x: tuple(np.linalg.qr(x, mode)), a)
+
+    def fft(self, kind, a, lengths, axes, norm):
+        shape = list(a.shape)
+        for axis, n in zip(axes, lengths):
+            shape[axis] = n
+        dtype = a.dtype
+        if kind == "rfftn":
+            shape[axes[-1]] = lengths[-1] // 2 + 1
+            dtype = np.dtype(a.dtype.char.upper())
+        elif kind == "irfftn":
+            dtype = np.dtype(a.dtype.char.lower())
+        result = engine.empty(tuple(shape), dtype, "C")
+        _core.current_stream().synchronize()
+        if result.size == 0:
+            return result
+        transform, host = getattr(np.fft, kind), _view(a)
+        if len(axes) == 1:
+            transform(host, lengths, axes, norm, out=_view(result))
+        else:
+            # NumPy gives `out` to every step, whose shapes differ where lengths change.
+            _view(result)[...] = transform(host, lengths, axes, norm)
+        return result

@@ -1,21 +1,53 @@
-"""Fourier transforms. Frequencies and shifts are here; transforms wait for the library interface."""
+"""Fourier transforms, their frequencies and shifts."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from trilane._missing import missing
-from trilane._missing import no_attribute as _no_attribute
+from trilane._missing import missing_attributes as _missing_attributes
 from trilane.cupy._creation import array
 from trilane.cupy._engine import ndarray
 from trilane.cupy._helpers import normalize_axis_tuple, require_array
 from trilane.cupy._manipulation import roll
-
-_MISSING = frozenset(
-    """fft ifft fft2 ifft2 fftn ifftn rfft irfft rfft2 irfft2 rfftn irfftn hfft ihfft config""".split()
+from trilane.cupy.fft import config
+from trilane.cupy.fft._fft import (
+    fft,
+    fft2,
+    fftn,
+    hfft,
+    ifft,
+    ifft2,
+    ifftn,
+    ihfft,
+    irfft,
+    irfft2,
+    irfftn,
+    rfft,
+    rfft2,
+    rfftn,
 )
 
-__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+__all__ = [
+    "config",
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
 
 
 def fftfreq(n, d=1.0, *, device=None) -> ndarray:
@@ -42,7 +74,4 @@ def ifftshift(x, axes=None) -> ndarray:
     return roll(x, tuple(-(x.shape[axis] // 2) for axis in axes), axes)
 
 
-def __getattr__(name: str):
-    if name in _MISSING:
-        raise missing(f"cupy.fft.{name} (the device's FFT library interface)")
-    raise _no_attribute(__name__, name)
+__getattr__ = _missing_attributes(__name__)
