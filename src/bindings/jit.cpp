@@ -46,6 +46,14 @@ jit::FunctionTree function_of(nb::handle object) {
     f.captured = nb::cast<std::vector<std::string>>(parts[7]);
     f.inline_mode = nb::cast<std::string>(parts[8]);
     f.body = node_of(parts[9]);
+    for (nb::handle one : nb::cast<nb::list>(parts[10])) {
+        auto codes = nb::cast<std::vector<std::string>>(one);  // the result, "" if inferred, first
+        jit::DeviceSignature s;
+        if (!codes[0].empty()) s.result = jit::types::parse(codes[0]);
+        for (size_t i = 1; i < codes.size(); ++i)
+            s.arguments.push_back(jit::types::parse(codes[i]));
+        f.signatures.push_back(std::move(s));
+    }
     return f;
 }
 

@@ -1,5 +1,6 @@
 // Calls: arguments, device functions, and which builtin a name is.
 #include <algorithm>
+#include <array>
 
 #include "jit/compiler.h"
 #include "jit/loop.h"
@@ -125,6 +126,10 @@ Value Compiler::call(const Node& node) {
         }
         return call_function(index, args, std::move(captured));
     }
+    if (name.starts_with("bound:")) {  // a method that is a Python function: array, then arguments
+        args.positional.insert(args.positional.begin(), callee.items[0]);
+        return call_function(std::stoi(name.substr(6)), args, {});
+    }
     if (name.starts_with("dtype:")) return call_dtype(name.substr(6), args);
     if (name.starts_with("namedtuple:")) return named_tuple(*callee.node, args);
     if (name.starts_with("external:")) return call_external(name.substr(9), args);
@@ -225,9 +230,77 @@ Specialisation& Program::specialise(int function, std::vector<Value> arguments) 
     return s;
 }
 
+namespace {
+
+// 0: the same, 1: promotes, 2: safe, 3: unsafe; -1: cannot.
+int conversion_cost(TypeRef from, TypeRef to) {
+    if (from == to) return 0;
+    if (from->kind == TypeKind::Array && to->kind == TypeKind::Array) {
+        if (from->element != to->element || from->ndim != to->ndim || from->readonly > to->readonly)
+            return -1;
+        return from->layout == to->layout ? 0 : to->layout == 'A' ? 1 : -1;
+    }
+    if (from->kind == TypeKind::Tuple && to->kind == TypeKind::Tuple &&
+        from->items.size() == to->items.size()) {
+        int cost = 0;
+        for (size_t i = 0; i < to->items.size(); ++i) {
+            int one = conversion_cost(from->items[i], to->items[i]);
+            if (one < 0) return -1;
+            cost = std::max(cost, one);
+        }
+        return cost;
+    }
+    if (!from->number() || !to->number()) return -1;
+    if (from->kind == TypeKind::Complex && to->kind != TypeKind::Complex) return -1;
+    if (promote(from, to) != to) return 3;
+    return from->kind == to->kind ? 1 : 2;
+}
+
+}  // namespace
+
+const DeviceSignature& Compiler::choose_signature(const FunctionTree& f, std::vector<Value>& values,
+                                                  const Node& node) {
+    const DeviceSignature* best = nullptr;
+    std::array<int, 3> least = {};
+    for (const DeviceSignature& s : f.signatures) {
+        if (s.arguments.size() != values.size()) continue;
+        std::array<int, 3> counts = {};  // unsafe, safe, promoting
+        bool fits = true;
+        for (size_t i = 0; i < values.size() && fits; ++i) {
+            int cost = conversion_cost(values[i].type, s.arguments[i]);
+            fits = cost >= 0;
+            if (cost > 0) ++counts[static_cast<size_t>(3 - cost)];
+        }
+        if (!fits || (best && counts >= least)) continue;
+        best = &s;
+        least = counts;
+    }
+    if (!best) {
+        std::string given, known;
+        for (const Value& v : values) given += (given.empty() ? "" : ", ") + v.type->text;
+        for (const DeviceSignature& s : f.signatures) {
+            std::string one;
+            for (TypeRef type : s.arguments) one += (one.empty() ? "" : ", ") + type->text;
+            known += fmt::format("\n * ({}) -> {}", one, s.result ? s.result->text : "inferred");
+        }
+        typing(node, fmt::format("Invalid use of type(CUDADispatcher(<function {}>)) with "
+                                 "parameters ({})\nKnown signatures:{}",
+                                 f.name, given, known));
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+        TypeRef to = best->arguments[i], from = values[i].type;
+        if (to->kind == TypeKind::Array)  // the width of the index is not part of a signature
+            to = types::array(to->element, to->ndim, to->layout, to->readonly, from->narrow);
+        values[i] = as(values[i], to, node);
+    }
+    return *best;
+}
+
 Value Compiler::call_function(int index, Arguments& args, std::vector<Value> captured) {
     const FunctionTree& f = program_.unit.functions[static_cast<size_t>(index)];
     std::vector<Value> values = bind(f, args);
+    TypeRef declared = nullptr;
+    if (!f.signatures.empty()) declared = choose_signature(f, values, *args.node).result;
     for (Value& value : captured) values.push_back(std::move(value));
     std::vector<Value> signature = values;
     const std::set<std::string>& deciding = program_.deciding_parameters(index);
@@ -264,6 +337,8 @@ Value Compiler::call_function(int index, Arguments& args, std::vector<Value> cap
     result.origin = through(s.done ? s.result_origin : ~uint64_t{0});
     if (program_.raises)
         emit(fmt::format("if (tl_raised) {{ {} }}", kernel_ ? "return;" : kReturnNothing));
+    if (declared && declared->number() && result.type->number())
+        return as(result, declared, *args.node);
     return result;
 }
 

@@ -119,6 +119,8 @@ class Compiler {
     Value compare_tuples(std::string_view op, const Value& left, const Value& right,
                          const Node& node);
     Value binary(std::string_view op, Value left, Value right, const Node& node);
+    // In debug mode: leaves with `site` where `test` holds.
+    void check(const std::string& test, int site);
     // In debug mode: leaves with ZeroDivisionError if the divisor is zero.
     void check_divisor(Value& divisor);
     Value power(Value left, Value right, const Node& node);
@@ -147,6 +149,9 @@ class Compiler {
     Arguments arguments(const Node& node);
     Value call_function(int index, Arguments& args, std::vector<Value> captured);
     std::vector<Value> bind(const FunctionTree& f, Arguments& args);
+    // Converts to the nearest of the signatures that the function was given; which one.
+    const DeviceSignature& choose_signature(const FunctionTree& f, std::vector<Value>& values,
+                                            const Node& node);
     Value call_builtin(const std::string& name, Arguments& args);
     Value call_dtype(const std::string& name, Arguments& args);
     Value call_method(const Value& bound, Arguments& args);
@@ -167,6 +172,9 @@ class Compiler {
     bool index_builtin(const std::string& name, Arguments& args, Value& result);
     bool libdevice_builtin(const std::string& name, Arguments& args, Value& result);
     bool random_builtin(const std::string& name, Arguments& args, Value& result);
+    bool array_ufunc(const std::string& name, Arguments& args, Value& result);  // ufunc_calls.cpp
+    bool ufunc_comparison(const std::string& name, std::vector<Value>& v, const Node& node,
+                          Value& result);
     Value minmax(const std::string& name, Arguments& args);
     Value print(Arguments& args);
     Value round_call(Arguments& args);

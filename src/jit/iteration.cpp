@@ -12,9 +12,14 @@ std::string Compiler::iteration(const Value& iterable, const Node& where,
         TypeRef type = start.type;
         const Int128* known = step.integer_constant();
         bool up = known ? *known > 0 : step.type->kind == TypeKind::UInt;
-        std::string test = known || up ? fmt::format("{} {} {}", counter, up ? "<" : ">", stop.code)
-                                       : fmt::format("({3} > 0 ? {0} < {1} : {0} > {2})", counter,
-                                                     stop.code, stop.code, step.code);
+        // A step of zero is an error in debug mode and an empty loop else.
+        bool natural = !known && step.type->kind == TypeKind::UInt;
+        if (!known) check(fmt::format("{} == 0", step.code), kZeroStepSite);
+        std::string test = natural ? fmt::format("{2} && {0} < {1}", counter, stop.code, step.code)
+                           : known || up
+                               ? fmt::format("{} {} {}", counter, up ? "<" : ">", stop.code)
+                               : fmt::format("({2} > 0 ? {0} < {1} : {2} && {0} > {1})", counter,
+                                             stop.code, step.code);
         bool nonneg = start.nonneg && (up || step.nonneg);
         item = [this, type, counter, nonneg] {
             Value v = make(type, counter, true);

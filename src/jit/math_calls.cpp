@@ -89,6 +89,15 @@ bool Compiler::complex_builtin(const std::string& name, Arguments& args, Value& 
                    true),
                true;
     }
+    if (name == "log2") {
+        z = spill(make(z.type, fmt::format("trilane::log({})", z.code)));
+        std::string scale = float_text(1.4426950408889634, part->bits);
+        return result = make(z.type,
+                             fmt::format("{0}{{{1}.re * {2}, {1}.im * {2}}}", cuda_type(z.type),
+                                         z.code, scale),
+                             true),
+               true;
+    }
     if (!functions.contains(name)) return false;
     if (name == "log" && args.positional.size() == 2) {
         Value base = as(args.positional[1], z.type, node);
@@ -190,9 +199,7 @@ bool Compiler::numpy_builtin(const std::string& full_name, Arguments& args, Valu
         "zeros", "empty",     "ones",   "zeros_like", "empty_like", "ones_like",  "array",
         "full",  "full_like", "arange", "linspace",   "ndindex",    "ndenumerate"};
     if (allocating.contains(name)) return false;
-    for (const Value& x : v)
-        if (x.is(TypeKind::Array))
-            unsupported(node, full_name + " of an array (loop over its elements)");
+    if (array_ufunc(name, args, result)) return true;
     if (!args.named.empty()) unsupported(node, full_name + " with keyword arguments");
     bool complex =
         std::any_of(v.begin(), v.end(), [](const Value& x) { return x.is(TypeKind::Complex); });
@@ -201,17 +208,14 @@ bool Compiler::numpy_builtin(const std::string& full_name, Arguments& args, Valu
         {"true_divide", "/"}, {"floor_divide", "//"}, {"remainder", "%"},  {"mod", "%"},
         {"power", "**"},      {"bitwise_and", "&"},   {"bitwise_or", "|"}, {"bitwise_xor", "^"},
         {"left_shift", "<<"}, {"right_shift", ">>"}};
-    static const std::map<std::string, const char*> comparisons = {
-        {"greater", ">"},     {"greater_equal", ">="}, {"less", "<"},
-        {"less_equal", "<="}, {"equal", "=="},         {"not_equal", "!="}};
     if (auto at = binaries.find(name); at != binaries.end() && v.size() == 2)
         return result = binary(at->second, v[0], v[1], node), true;
-    if (auto at = comparisons.find(name); at != comparisons.end() && v.size() == 2)
-        return result = compare_one(at->second, v[0], v[1], node), true;
+    if (ufunc_comparison(name, v, node, result)) return true;
     if ((name == "maximum" || name == "minimum" || name == "fmax" || name == "fmin") &&
         v.size() == 2) {
         TypeRef type = promote(v[0].type, v[1].type);
-        if (!type || !type->real()) no_function(node, full_name, v);
+        if (!type || !type->number()) no_function(node, full_name, v);
+        program_.need(type);
         std::string a = cast(v[0], type, node), b = cast(v[1], type, node);
         return result = make(type, fmt::format("tl::np_{}({}, {})", name, a, b),
                              v[0].stable && v[1].stable),

@@ -131,9 +131,13 @@ void Compiler::check_divisor(Value& divisor) {
                  (type->kind == TypeKind::Float && type->bits >= 32);
     if (!program_.options.debug || known || !plain) return;
     divisor = spill(divisor);
+    check(fmt::format("{} == 0", divisor.code), kZeroDivisionSite);
+}
+
+void Compiler::check(const std::string& test, int site) {
+    if (!program_.options.debug || !program_.raises) return;
     std::string leave = capture([&] { leave_after_raise(); });
-    emit(fmt::format("if ({} == 0) {{ tl::raise(tl_failure, {}); {} }}", divisor.code,
-                     kZeroDivisionSite, leave));
+    emit(fmt::format("if ({}) {{ tl::raise(tl_failure, {}); {} }}", test, site, leave));
 }
 
 Value Compiler::power(Value left, Value right, const Node& node) {

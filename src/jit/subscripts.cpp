@@ -128,6 +128,11 @@ Value Compiler::array_attribute(const Value& array, const std::string& name, con
     if ((name == "real" || name == "imag") && type->element->kind != TypeKind::Complex &&
         name == "real")
         return array;
+    if (const Node* function = node.kid(1); function && function->kind == NodeKind::Function) {
+        Value bound = make(types::static_object("bound:" + function->text), "", true);
+        bound.items = {array};
+        return bound;
+    }
     static const std::set<std::string> methods = {"view", "reshape", "ravel", "transpose", "item",
                                                   "fill", "flatten", "copy",  "sum",       "min",
                                                   "max",  "mean",    "prod"};

@@ -102,6 +102,11 @@ template <class T> __device__ inline T round_digits(T x, long long digits) {
     y = rint(y);
     return (T)(digits < 0 ? y * scale : y / scale);
 }
+// -1, 0 or 1: how integers of different signs stand to each other by value.
+__device__ __forceinline__ int order(long long a, unsigned long long b) {
+    return a < 0 || (unsigned long long)a < b ? -1 : (unsigned long long)a > b;
+}
+__device__ __forceinline__ int order(unsigned long long a, long long b) { return -order(b, a); }
 template <class T> __device__ __forceinline__ T np_maximum(T a, T b) { return a != a ? a : b != b ? b : a > b ? a : b; }
 template <class T> __device__ __forceinline__ T np_minimum(T a, T b) { return a != a ? a : b != b ? b : a < b ? a : b; }
 template <class T> __device__ __forceinline__ T np_fmax(T a, T b) { return a != a ? b : b != b ? a : a > b ? a : b; }
@@ -111,6 +116,7 @@ __device__ inline long long gcd(long long a, long long b) {
     return a < 0 ? -a : a;
 }
 template <class T> __device__ __forceinline__ long long range_length(T start, T stop, T step) {
+    if (step == 0) return 0;
     if (step > 0) return start < stop ? ((long long)stop - (long long)start + (long long)step - 1) / (long long)step : 0;
     return start > stop ? ((long long)start - (long long)stop - (long long)step - 1) / -(long long)step : 0;
 }
@@ -195,6 +201,18 @@ __device__ inline void raise(Failure* f, int site) {
 constexpr const char* kComplex = R"cuda(
 namespace tl {
 template <class T> __device__ __forceinline__ T absolute(const trilane::complex<T>& z) { return trilane::abs(z); }
+// NumPy's order: by the real parts, then by the imaginary ones; NaN is in no order.
+template <class T> __device__ __forceinline__ bool is_nan(const trilane::complex<T>& z) { return z.re != z.re || z.im != z.im; }
+template <class C> __device__ __forceinline__ bool complex_less(const C& a, const C& b) {
+    return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im < b.im);
+}
+template <class C> __device__ __forceinline__ bool complex_less_equal(const C& a, const C& b) {
+    return (a.re < b.re && a.im == a.im && b.im == b.im) || (a.re == b.re && a.im <= b.im);
+}
+template <class T> __device__ __forceinline__ trilane::complex<T> np_maximum(const trilane::complex<T>& a, const trilane::complex<T>& b) { return is_nan(a) || complex_less_equal(b, a) ? a : b; }
+template <class T> __device__ __forceinline__ trilane::complex<T> np_minimum(const trilane::complex<T>& a, const trilane::complex<T>& b) { return is_nan(a) || complex_less_equal(a, b) ? a : b; }
+template <class T> __device__ __forceinline__ trilane::complex<T> np_fmax(const trilane::complex<T>& a, const trilane::complex<T>& b) { return is_nan(b) || complex_less_equal(b, a) ? a : b; }
+template <class T> __device__ __forceinline__ trilane::complex<T> np_fmin(const trilane::complex<T>& a, const trilane::complex<T>& b) { return is_nan(b) || complex_less_equal(a, b) ? a : b; }
 }  // namespace tl
 )cuda";
 

@@ -24,7 +24,7 @@ void survey(const Node& node, Facts& facts) {
     facts.raises |= node.kind == NodeKind::Raise || node.kind == NodeKind::Assert;
     if (node.kind == NodeKind::BinOp || node.kind == NodeKind::AugAssign)
         facts.divides |= node.text == "/" || node.text == "//" || node.text == "%";
-    facts.divides |= node.kind == NodeKind::Call;  // divmod(), operator.truediv() ...
+    facts.divides |= node.kind == NodeKind::Call;  // divmod(), operator.truediv(), range() ...
     if (node.kind == NodeKind::Call && node.kid(0)->kind == NodeKind::Builtin &&
         node.kid(0)->text == "cuda.shared.array")
         for (size_t i = 1; i < node.kids.size(); ++i)

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "jit/type.h"
+
 namespace trilane::jit {
 
 enum class NodeKind : uint8_t {
@@ -73,6 +75,12 @@ struct Node {
     const Node* kid(size_t i) const { return i < kids.size() ? kids[i].get() : nullptr; }
 };
 
+// Argument types that a device function was given, and the result's, null if it is inferred.
+struct DeviceSignature {
+    TypeRef result = nullptr;
+    std::vector<TypeRef> arguments;
+};
+
 struct FunctionTree {
     std::string name;  // "add_vectors"
     std::string file;  // as tracebacks show it
@@ -83,8 +91,9 @@ struct FunctionTree {
     bool star_args = false;         // the last parameter takes the rest as a tuple
     // Names of the enclosing function that an inner function reads: passed at each call.
     std::vector<std::string> captured;
-    std::string inline_mode;  // "", "always", "never"
-    NodePtr body;             // Block
+    std::string inline_mode;                  // "", "always", "never"
+    NodePtr body;                             // Block
+    std::vector<DeviceSignature> signatures;  // empty: any argument types
 };
 
 // A kernel with all functions that it can reach. functions[0] is the kernel.

@@ -69,7 +69,7 @@ __version__ = "0.62.1"
 
 _NEEDS_NUMBA = (
     "njit", "jit", "vectorize", "guvectorize", "stencil", "cfunc", "prange", "generated_jit",
-    "jit_module", "objmode", "literally", "literal_unroll", "set_num_threads", "get_num_threads",
+    "jit_module", "objmode", "literally", "set_num_threads", "get_num_threads",
     "threading_layer",
 )  # fmt: skip
 
@@ -98,6 +98,8 @@ def _absent(name: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name in _NEEDS_NUMBA:
         return _absent(name)
+    if name == "literal_unroll":
+        return importlib.import_module("trilane.numba.cuda.misc.special").literal_unroll
     if name in ("cuda", "np", "core", "extending", "experimental"):
         try:
             return importlib.import_module(f"trilane.numba.{name}")

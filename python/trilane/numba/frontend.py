@@ -63,23 +63,28 @@ class Unit:
         self._index: dict[Any, int] = {}
         self._pending: list[tuple[int, Any]] = []
 
-    def function_index(self, function: FunctionType, inline: str = "") -> int:
-        """Index of `function` among the unit's functions; its tree is built later."""
-        key = (function.__code__, id(function.__globals__), _cells(function))
+    def function_index(
+        self, function: FunctionType, inline: str = "", signatures: list | tuple = ()
+    ) -> int:
+        """Index of `function` among the unit's functions; its tree is built later.
+
+        `signatures` are lists of type codes, the result's first, that its arguments convert to.
+        """
+        key = (function.__code__, id(function.__globals__), _cells(function), str(signatures))
         if key not in self._index:
             self._index[key] = len(self.functions)
             self.functions.append(None)
-            self._pending.append((self._index[key], (function, inline)))
+            self._pending.append((self._index[key], (function, inline, list(signatures))))
         return self._index[key]
 
     def add_inner(self, tree: tuple) -> int:
-        self.functions.append(tree)
+        self.functions.append(tree)  # replaced when it is built
         return len(self.functions) - 1
 
     def finish(self) -> None:
         while self._pending:
-            index, (function, inline) = self._pending.pop()
-            self.functions[index] = _Builder(self, function).build(inline)
+            index, (function, inline, signatures) = self._pending.pop()
+            self.functions[index] = (*_Builder(self, function).build(inline), signatures)
 
 
 def build_unit(function: FunctionType) -> Unit:
@@ -474,7 +479,10 @@ class _Builder:
         self.inner[name] = self.unit.add_inner(())
         self.scopes.append(bound | set(captured))
         defaults = [d.value for d in s.args.defaults]
-        self.unit.functions[self.inner[name]] = self._tree(s, name, defaults, "", captured)
+        self.unit.functions[self.inner[name]] = (
+            *self._tree(s, name, defaults, "", captured),
+            [],
+        )
         self.scopes.pop()
         return None
 
@@ -533,7 +541,11 @@ class _Builder:
         if base is not resolve.MISSING and resolve.is_namespace(base):
             name = getattr(base, "__name__", repr(base))
             self.fail(e, f"Unknown attribute '{e.attr}' of {name}")
-        return self.node("Attribute", e, e.attr, [self.expr(e.value)])
+        kids = [self.expr(e.value)]
+        method = resolve.array_method(e.attr)
+        if method is not None:
+            kids.append(self.node("Function", e, str(self.unit.function_index(method)), []))
+        return self.node("Attribute", e, e.attr, kids)
 
     def constant(self, at: Any, value: Any) -> tuple:
         try:

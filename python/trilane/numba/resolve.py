@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import enum
+import functools
 import math
 import operator
 from types import BuiltinFunctionType, FunctionType, ModuleType
@@ -15,7 +16,7 @@ import numpy as np
 from trilane.numba import types
 from trilane.numba.genuine import own
 
-__all__ = ["MISSING", "describe", "global_value", "is_namespace"]
+__all__ = ["MISSING", "array_method", "describe", "global_value", "is_namespace"]
 
 MISSING: Any = type("MISSING", (), {"__repr__": lambda self: "MISSING"})()
 
@@ -128,7 +129,8 @@ def _object(value: Any, unit: Any) -> tuple[str, Any, list]:
     function = getattr(value, "py_func", None)
     if isinstance(function, FunctionType):
         inline = getattr(value, "inline_mode", "")
-        return ("Function", str(unit.function_index(function, inline)), [])
+        signatures = getattr(value, "device_signatures", ())
+        return ("Function", str(unit.function_index(function, inline, signatures)), [])
     if isinstance(value, np.ndarray):
         return _host_array(value)
     if isinstance(value, np.ufunc):
@@ -138,6 +140,9 @@ def _object(value: Any, unit: Any) -> tuple[str, Any, list]:
     if isinstance(value, type):
         return _class(value)
     try:
+        reduction = _array_functions().get(value)
+        if reduction is not None:
+            return ("Function", str(unit.function_index(reduction)), [])
         if value in _NUMPY_FUNCTIONS:
             return ("Builtin", _NUMPY_FUNCTIONS[value], [])
         if value in _BUILTINS:
@@ -157,6 +162,29 @@ def _object(value: Any, unit: Any) -> tuple[str, Any, list]:
     raise TypeError(
         f"Cannot determine Numba type of {type(value)}: it can be no constant of a kernel"
     )
+
+
+@functools.cache
+def _array_functions() -> dict[Any, FunctionType]:
+    """NumPy's functions of whole arrays that are Python functions, compiled into the kernels."""
+    from trilane.numba.cuda import array_functions
+
+    return {
+        getattr(np, name): getattr(array_functions, f"array_{name}")
+        for name in array_functions.FUNCTIONS
+    }
+
+
+def array_method(name: str) -> FunctionType | None:
+    """The function that is an array's method `name`, if it is one of these."""
+    if name not in _ARRAY_METHODS:
+        return None
+    return _array_functions()[getattr(np, name)]
+
+
+_ARRAY_METHODS = frozenset(
+    ("all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "std", "sum", "var")
+)
 
 
 def _class(value: type) -> tuple[str, Any, list]:

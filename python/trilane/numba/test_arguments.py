@@ -174,7 +174,7 @@ def test_a_configured_kernel_is_kept_by_its_shape() -> None:
 
     assert fill[2, 4] is fill[2, 4]
     assert fill[(2,), 4] is not fill[2, 8]
-    assert fill[[2], [4]].griddim == (2,)  # cannot be a key
+    assert fill[[2], [4]].griddim == (2, 1, 1)  # cannot be a key
     for wrong in ((1,), (1, 2, 3, 4, 5), 3):
         with pytest.raises(ValueError, match="griddim and blockdim"):
             fill[wrong]

@@ -74,6 +74,7 @@ from trilane.numba.cuda.devicearray import DeviceNDArray
 from trilane.numba.cuda.dispatcher import CUDADispatcher, compile_cuda, jit
 from trilane.numba.cuda.hints import In, InOut, Out
 from trilane.numba.cuda.linking import declare_device
+from trilane.numba.cuda.misc.special import literal_unroll
 from trilane.numba.cuda.reduction import Reduce
 from trilane.numba.cuda.stubs import (
     activemask,

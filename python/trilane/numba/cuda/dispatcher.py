@@ -84,7 +84,9 @@ class CUDADispatcher:
     ) -> None:
         self.py_func = py_func
         self.targetoptions = targetoptions
-        self.inline_mode = targetoptions.get("inline", "never")
+        inline = targetoptions.get("inline", "never")
+        # A cost model is asked by Numba's own inliner; the C++ compiler has one of its own.
+        self.inline_mode = inline if isinstance(inline, str) else "always" if inline is True else ""
         self.overloads: dict[Any, Any] = {}
         self.specialized = False
         self.specializations: dict[Any, CUDADispatcher] = {}
@@ -105,6 +107,16 @@ class CUDADispatcher:
             )
             self._dispatcher.specialise(variant, _core.current_device_index())
             self.specialized = True
+
+    @property
+    def device_signatures(self) -> list[list[str]]:
+        """What arguments and result of a device function convert to, as codes; result first."""
+        if not self.is_device:
+            return []
+        return [
+            ["" if s.return_type == types.none else s.return_type.code, *(a.code for a in s.args)]
+            for s in self._explicit
+        ]
 
     # --- launching
     @property
@@ -276,7 +288,7 @@ class CUDADispatcher:
             self.overloads.clear()
 
     def _add_signature(self, given: Any) -> None:
-        given = own(given)
+        given = types.parse_signature(given) if isinstance(given, str) else own(given)
         args = signature_args(given)
         if (
             isinstance(given, types.Signature)
@@ -284,8 +296,8 @@ class CUDADispatcher:
             and not self.is_device
         ):
             raise TypeError("CUDA kernel must have void return type.")
-        sig = types.Signature(types.void, args)
-        self._explicit.append(sig)
+        result = given.return_type if isinstance(given, types.Signature) else None
+        self._explicit.append(types.Signature((self.is_device and result) or types.void, args))
         if self.is_device:
             return
         self._compile(tuple(a.code for a in args), _core.current_device_index())

@@ -6,7 +6,8 @@ from typing import Any
 
 __all__ = ["Failures"]
 
-_ZERO_DIVISION = 1 << 20  # the site that is no line of the program: jit/translate.h
+_ZERO_DIVISION = 1 << 20  # sites that are no lines of the program: jit/translate.h
+_ZERO_STEP = _ZERO_DIVISION + 1
 
 
 class Failures:
@@ -21,6 +22,8 @@ class Failures:
         place = f"tid={list(thread)} ctaid={list(block)}"
         if site + 1 == _ZERO_DIVISION:
             raise ZeroDivisionError(f"{place}: division by zero")
+        if site + 1 == _ZERO_STEP:
+            raise ValueError(f"{place}: range() arg 3 must not be zero")
         cls, args, where = self.raises[site]
         if args:
             raise cls(f"{place}: {args[0]} ({where})", *args[1:])

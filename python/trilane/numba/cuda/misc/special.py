@@ -1,10 +1,19 @@
-"""Compiler internals of Numba that are named here and refused at use: special."""
+"""`literal_unroll`: a loop over a tuple whose items have different types."""
 
 from __future__ import annotations
 
-from trilane.numba.absent import absent_attributes
+from typing import Any
 
-__getattr__ = absent_attributes(
-    __name__,
-    "literal_unroll",
-)
+from trilane._missing import missing_attributes
+
+__all__ = ["literal_unroll"]
+
+
+def literal_unroll(container: Any) -> Any:
+    """`container`: kernels unroll loops over tuples of several types in any case."""
+    return container
+
+
+literal_unroll.__trilane_builtin__ = "literal_unroll"
+
+__getattr__ = missing_attributes(__name__)
