@@ -108,6 +108,38 @@ void set_shape(Array& a, nb::object wanted) {
     a = a.with_layout(a.offset(), shape, strides);
 }
 
+// reshape(*shape, order='C', copy=None): the copy that must be, must not be, or is made if needed.
+nb::object reshape_method(nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
+    char order = 'C';
+    nb::object copy = nb::none();
+    for (auto [key, value] : kwargs) {
+        std::string name = nb::cast<std::string>(key);
+        if (name == "order")
+            order = order_from_python(nb::borrow(value), "CFA");
+        else if (name == "copy")
+            copy = nb::borrow(value);
+        else
+            throw_error(ErrorKind::TypeMismatch,
+                        "reshape() got an unexpected keyword argument '{}'", name);
+    }
+    if (args.size() == 0)
+        throw_error(ErrorKind::TypeMismatch, "reshape() missing 1 required argument: 'shape'");
+    if (nb::isinstance<nb::str>(copy))
+        throw_error(ErrorKind::InvalidArgument,
+                    "strings are not allowed for 'copy' keyword. Use True/False/None instead.");
+    const Array& a = as_array(self.ptr());
+    Array result = array::reshape(a, flexible_shape(args), order);
+    bool is_view = result.buffer() == a.buffer() || a.size() == 0;
+    if (!copy.is_none()) {
+        bool wanted = nb::cast<bool>(nb::bool_(copy));
+        if (!wanted && !is_view)
+            throw_error(ErrorKind::InvalidArgument,
+                        "Unable to avoid creating a copy while reshaping.");
+        if (wanted && is_view) result = array::copy(result, 'K');
+    }
+    return view_of(self, std::move(result));
+}
+
 nb::object read_item(const Array& a) {
     if (a.dtype() == DType::Void) return array_to_host(a, nb::none(), 'C').attr("item")();
     char bytes[16];
@@ -362,16 +394,7 @@ void bind_array_methods(nb::class_<Array>& cls) {
         .def("get", &get, arg("stream").none() = nb::none(), arg("order").none() = "C",
              arg("out").none() = nb::none(), arg("blocking") = true)
         .def("set", &set, arg("value"), arg("stream").none() = nb::none())
-        .def("reshape",
-             [](nb::handle self, const nb::args& args, const nb::kwargs& kwargs) {
-                 char order = 'C';
-                 if (kwargs.contains("order")) order = order_from_python(kwargs["order"], "CFA");
-                 if (args.size() == 0)
-                     throw_error(ErrorKind::TypeMismatch,
-                                 "reshape() missing 1 required argument: 'shape'");
-                 return view_of(self,
-                                array::reshape(as_array(self.ptr()), flexible_shape(args), order));
-             })
+        .def("reshape", &reshape_method)
         .def(
             "ravel",
             [](nb::handle self, nb::object order) {

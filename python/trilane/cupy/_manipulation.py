@@ -36,6 +36,10 @@ def copyto(dst, src, casting="same_kind", where=None) -> None:
         The cast is not allowed, or an argument is of the wrong type.
     """
     dst = require_array(dst, "copyto")
+    if isinstance(src, int) and dst.dtype.kind in "iu":
+        src = dst.dtype.type(src)  # OverflowError where it does not fit
+    if isinstance(where, ndarray) and where.dtype.kind != "b":
+        raise TypeError(f"Cannot cast array data from {where.dtype} to bool by the rule 'safe'")
     if isinstance(src, np.ndarray) and src.size == 1 and src.ndim <= dst.ndim:
         src = src.reshape(())[()]
     if isinstance(src, ndarray) and src.ndim > dst.ndim:
@@ -228,6 +232,8 @@ def expand_dims(a, axis) -> ndarray:
 
 def squeeze(a, axis=None) -> ndarray:
     """Remove axes of length 1; a view."""
+    if require_array(a, "squeeze").ndim == 0 and axis in (0, -1):
+        axis = None  # NumPy lets a number have one axis here
     return require_array(a, "squeeze").squeeze(axis)
 
 

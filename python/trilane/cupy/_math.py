@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from trilane.cupy import _ufuncs as uf
-from trilane.cupy._creation import arange, array, empty_like, zeros
+from trilane.cupy._creation import arange, array, empty, empty_like, zeros
 from trilane.cupy._engine import copyto, engine, ndarray
 from trilane.cupy._helpers import (
     normalize_axis_index,
@@ -199,6 +199,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     edge_order : {1, 2}
     """
     f = require_array(f, "gradient")
+    if f.dtype.kind == "b":
+        raise TypeError("gradient: booleans have no difference")
     axes = tuple(range(f.ndim)) if axis is None else normalize_axis_tuple(axis, f.ndim)
     if len(varargs) == 0:
         spacing = [1.0] * len(axes)
@@ -249,22 +251,22 @@ def _gradient_axis(f, axis, h, edge_order) -> ndarray:
         result[1:-1] = (y[2:] - y[:-2]) / (2.0 * h)
         h1 = h2 = h3 = h4 = h
     else:
-        d = array(h.astype(y.real.dtype)).reshape(column)
+        d = array(h).reshape(column)
         d1, d2 = d[:-1], d[1:]
         result[1:-1] = (y[:-2] * (-d2 / (d1 * (d1 + d2))) + y[1:-1] * ((d2 - d1) / (d1 * d2))) + y[
             2:
         ] * (d1 / (d2 * (d1 + d2)))
         h1, h2, h3, h4 = h[0], h[1] if len(h) > 1 else 0, h[-1], h[-2] if len(h) > 1 else 0
     if edge_order == 1:
-        result[0] = (y[1] - y[0]) / float(h1)
-        result[-1] = (y[-1] - y[-2]) / float(h3)
+        result[0] = (y[1] - y[0]) / h1
+        result[-1] = (y[-1] - y[-2]) / h3
     else:
-        result[0] = _edge_two(y[0], y[1], y[2], float(h1), float(h2), 1)
-        result[-1] = _edge_two(y[-1], y[-2], y[-3], float(h3), float(h4), -1)
+        result[0] = _edge_two(y[0], y[1], y[2], h1, h2, 1)
+        result[-1] = _edge_two(y[-1], y[-2], y[-3], h3, h4, -1)
     return whole
 
 
-def _edge_two(y0, y1, y2, h1: float, h2: float, sign: int):
+def _edge_two(y0, y1, y2, h1, h2, sign: int):
     a = -(2.0 * h1 + h2) / (h1 * (h1 + h2))
     b = (h1 + h2) / (h1 * h2)
     c = -h1 / (h2 * (h1 + h2))
@@ -344,7 +346,12 @@ def fix(x, out=None) -> ndarray:
     return uf.trunc(to_array(x, "fix"), out=out)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None) -> ndarray:
+_NOT_GIVEN = object()
+
+
+def clip(
+    a, a_min=_NOT_GIVEN, a_max=_NOT_GIVEN, out=None, *, min=_NOT_GIVEN, max=_NOT_GIVEN
+) -> ndarray:
     """Limit the values to an interval.
 
     Parameters
@@ -354,8 +361,13 @@ def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None) -> ndarray:
         Also as `min` and `max`.
     out : ndarray, optional
     """
-    a_min = min if a_min is None else a_min
-    a_max = max if a_max is None else a_max
+    if (a_min is _NOT_GIVEN) != (a_max is _NOT_GIVEN):
+        given, absent = ("a_min", "a_max") if a_max is _NOT_GIVEN else ("a_max", "a_min")
+        raise TypeError(f"clip: got {given} without {absent}: expected both, or min= and max=")
+    if a_min is _NOT_GIVEN:
+        a_min, a_max = (None if x is _NOT_GIVEN else x for x in (min, max))
+    elif min is not _NOT_GIVEN or max is not _NOT_GIVEN:
+        raise ValueError("clip: a_min and a_max or min= and max=, not both")
     return to_array(a, "clip").clip(a_min, a_max, out=out)
 
 
@@ -397,7 +409,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None) -> ndarray:
     x : ndarray or scalar
     copy : bool
         False: in place.
-    nan, posinf, neginf : scalar, optional
+    nan, posinf, neginf : scalar or ndarray, optional
         The infinities become the largest and lowest numbers of the dtype by default.
     """
     x = to_array(x, "nan_to_num")
@@ -411,9 +423,13 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None) -> ndarray:
         low = limits.min if neginf is None else neginf
         infinite = uf.isinf(part)
         negative = part < 0
-        copyto(part, part.dtype.type(nan), "same_kind", uf.isnan(part))
-        copyto(part, part.dtype.type(high), "same_kind", infinite & ~negative)
-        copyto(part, part.dtype.type(low), "same_kind", infinite & negative)
+        for value, where in (
+            (nan, uf.isnan(part)),
+            (high, infinite & ~negative),
+            (low, infinite & negative),
+        ):
+            copyto(part, value if isinstance(value, ndarray) else part.dtype.type(value),
+                   "same_kind", where)  # fmt: skip
     return result
 
 
@@ -500,14 +516,28 @@ def interp(x, xp, fp, left=None, right=None, period=None) -> ndarray:
     upper = upper.clip(0, last)
     x0, x1, f0, f1 = xp[lower], xp[upper], fp[lower], fp[upper]
     width = x1 - x0
-    slope = (f1 - f0) / engine.where(width == 0, 1.0, width)
-    result = slope * (x - x0) + f0
-    result = engine.where(x == x1, f1, result)
+    width = engine.where(width == 0, 1.0, width)
+    if f0.dtype.kind == "c":  # infinite parts do not spoil the others
+        result = empty(x.shape, f0.dtype)
+        result.real = _between(x, x0, x1, f0.real, f1.real, width)
+        result.imag = _between(x, x0, x1, f0.imag, f1.imag, width)
+    else:
+        result = _between(x, x0, x1, f0, f1, width)
     below = fp[0] if left is None else left
     above = fp[-1] if right is None else right
     result = engine.where(x < xp[0], below, result)
     result = engine.where(x > xp[-1], above, result)
     return engine.where(uf.isnan(x), x, result)
+
+
+def _between(x, x0, x1, f0, f1, width) -> ndarray:
+    """Values on the lines from (x0, f0) to (x1, f1); from the other end where infinities give NaN."""
+    slope = (f1 - f0) / width
+    result = slope * (x - x0) + f0
+    other = slope * (x - x1) + f1
+    other = engine.where(uf.isnan(other) & (f0 == f1), f0, other)
+    result = engine.where(uf.isnan(result), other, result)
+    return engine.where(x == x1, f1, engine.where(x == x0, f0, result))
 
 
 def sinc(x) -> ndarray:

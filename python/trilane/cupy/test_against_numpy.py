@@ -42,6 +42,22 @@ def _pairs(own, peer):
 
 
 CALLS = {
+    "interp at infinities": lambda xp: xp.interp(
+        xp.asarray([0.0, 1, 2, 2.5, 3, 4]),
+        xp.asarray([1.0, 2, 3, 4]),
+        xp.asarray([1.0, 2, np.inf, 4]),
+    ),
+    "interp of complex infinities": lambda xp: xp.interp(
+        xp.asarray([0.0, 2, 2.5, 4]), xp.asarray([1.0, 3, 5]), xp.asarray([1j, np.inf + 2j, 3])
+    ),
+    "nan_to_num by arrays": lambda xp: xp.nan_to_num(
+        xp.asarray([[np.nan, 1], [np.inf, np.nan]]), nan=xp.asarray([[5.0], [7]]), posinf=xp.ones(2)
+    ),
+    "gradient of e along coordinates": lambda xp: xp.gradient(
+        data(xp, (6,), "e"), xp.asarray([0.1, 0.2, 0.7, 1.3, 1.7, 3.1])
+    ),
+    "squeeze of a number": lambda xp: xp.squeeze(xp.ones(()), 0),
+    "clip by keywords": lambda xp: xp.clip(data(xp, (6,)), min=-1),
     # types of results
     "round of booleans": lambda xp: xp.round(data(xp, (4,), "?")),
     **{

@@ -16,6 +16,14 @@ REFUSALS = {
     "ravel_multi_index of extents of floats": lambda xp: xp.ravel_multi_index(
         xp.ones((2, 3), int), (2.0, 4)
     ),
+    "clip with one limit": lambda xp: xp.clip(xp.ones(3), 3),
+    "gradient of booleans": lambda xp: xp.gradient(xp.ones(3, bool)),
+    "copyto by a mask of numbers": lambda xp: xp.copyto(xp.ones(3), xp.ones(3), where=xp.ones(3)),
+    "copyto of a number out of range": lambda xp: xp.copyto(xp.ones(3, "B"), -4),
+    "squeeze of a number": lambda xp: xp.squeeze(xp.ones(()), 1),
+    "reshape with copy by a text": lambda xp: xp.ones(4).reshape(2, 2, copy="False"),
+    "reshape that must copy": lambda xp: xp.ones((2, 3)).T.reshape(6, copy=False),
+    "reshape with an unknown keyword": lambda xp: xp.ones(4).reshape(2, 2, form="C"),
     "flat[None]": lambda xp: xp.ones(3).flat[None],
     "flat[None] = 1": lambda xp: xp.ones(3).flat.__setitem__(None, 1),
 }
@@ -127,3 +135,13 @@ def test_vectorized_functions_may_give_arrays_of_the_device():
     assert added.dtype == "d"
     np.testing.assert_array_equal(added.get(), [0, 2, 4])
     np.testing.assert_array_equal(first.get(), [0, 1, 2])
+
+
+@pytest.mark.parametrize("copy", [None, True, False])
+def test_reshape_copies_as_it_is_told(copy):
+    for xp in (np, cp):
+        a = xp.zeros((2, 3))
+        b = a.reshape(3, 2, copy=copy)
+        a[0] = 1
+        assert float(b.sum()) == (0 if copy else 3)
+        assert b.shape == (3, 2)
