@@ -8,10 +8,8 @@ from trilane._missing import missing
 from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy._convert import get_array_module as _get_array_module
 
-_LAZY = frozenset({"sparse"})
-_MISSING = frozenset(
-    "fft fftpack interpolate linalg ndimage optimize signal spatial special stats".split()
-)
+_LAZY = frozenset({"fft", "fftpack", "sparse"})
+_MISSING = frozenset("interpolate linalg ndimage optimize signal spatial special stats".split())
 
 
 def get_array_module(*args):
