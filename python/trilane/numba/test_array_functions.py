@@ -69,7 +69,7 @@ def test_a_tuple_of_several_arrays_is_unrolled():
         i = 0
         for case in cuda.literal_unroll(CASES):
             o[i] = np.sum(case) + case.ndim
-            i += 1
+            i += 1  # noqa: SIM113
 
     o = np.zeros(3)
     kernel[1, 1](o)

@@ -55,18 +55,12 @@ def array_std(a: Any) -> Any:
 
 def array_all(a: Any) -> Any:
     """Whether all elements are true."""
-    for v in a.flat:
-        if not v:
-            return False
-    return True
+    return array_count_nonzero(a) == a.size
 
 
 def array_any(a: Any) -> Any:
     """Whether an element is true."""
-    for v in a.flat:
-        if v:
-            return True
-    return False
+    return array_count_nonzero(a) > 0
 
 
 def array_count_nonzero(a: Any) -> Any:
