@@ -17,6 +17,7 @@ engine_get = ndarray.get
 engine_set = ndarray.set
 engine_astype = ndarray.astype
 engine_fill = ndarray.fill
+engine_round = ndarray.round
 
 empty = engine.empty
 full = engine.full

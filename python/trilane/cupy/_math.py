@@ -327,9 +327,7 @@ trapz = trapezoid
 
 def around(a, decimals=0, out=None) -> ndarray:
     """Round to a number of decimals, halves to even."""
-    a = to_array(a, "around")
-    # NumPy has no loop for booleans but that of float16.
-    return (a.astype(np.float16) if a.dtype.kind == "b" else a).round(decimals, out=out)
+    return to_array(a, "around").round(decimals, out=out)
 
 
 round = around

@@ -12,6 +12,7 @@ from trilane.cupy._engine import (
     engine_astype,
     engine_fill,
     engine_get,
+    engine_round,
     engine_set,
     ndarray,
 )
@@ -176,6 +177,11 @@ def _tofile(self, fid, sep="", format="%s") -> None:
     self.get().tofile(fid, sep, format)
 
 
+def _round(self, decimals=0, out=None) -> ndarray:
+    """Round to a number of decimals, halves to even; booleans become float16, as NumPy's."""
+    return engine_round(self.astype(np.float16) if self.dtype.kind == "b" else self, decimals, out)
+
+
 def _byteswap(self, inplace=False) -> ndarray:
     """Return the array with the bytes of every number in reverse order.
 
@@ -273,6 +279,7 @@ _METHODS = {
     "tobytes": _tobytes,
     "tofile": _tofile,
     "byteswap": _byteswap,
+    "round": _round,
     "dump": _dump,
     "dumps": _dumps,
     "scatter_add": _scatter("add", "add"),

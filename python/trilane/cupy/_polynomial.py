@@ -45,14 +45,17 @@ def polysub(a1, a2):
 
 def polymul(a1, a2):
     """Return the product of two polynomials."""
-    return _result(a1, a2, convolve(_coefficients(a1), _coefficients(a2)))
+    left, right = (a if isinstance(a, poly1d) else poly1d(a) for a in (a1, a2))
+    return _result(a1, a2, convolve(left.coeffs, right.coeffs))
 
 
 def polyval(p, x):
     """Return the values of a polynomial at points, by Horner's rule."""
+    if not isinstance(p, poly1d) and np.ndim(p) == 0:
+        raise TypeError("polyval: got a number, expected coefficients")
     coefficients = _coefficients(p)
     if isinstance(x, poly1d):
-        result = poly1d(array([0], dtype=coefficients.dtype))
+        result = x * 0
         for c in coefficients:
             result = polyadd(polymul(result, x), poly1d(c.reshape(1)))
         return result
@@ -68,18 +71,24 @@ def poly(seq_of_zeros) -> ndarray:
     """Return the coefficients of the polynomial with the given roots."""
     roots_ = asarray(seq_of_zeros)
     if roots_.ndim == 2:
-        raise missing("cupy.poly of a matrix (eigenvalues: the device's LAPACK interface)")
+        if roots_.shape[0] != roots_.shape[1] or roots_.size == 0:
+            raise ValueError("input must be 1d or non-empty square 2d array.")
+        from trilane.cupy import linalg
+
+        hermitian = bool((roots_ == roots_.conj().T).all())
+        return poly(linalg.eigvalsh(roots_) if hermitian else linalg.eigvals(roots_))
     if roots_.ndim > 1:
         raise ValueError("input must be 1d or square 2d array")
-    dtype = (
-        np.result_type(roots_.dtype, np.float64) if roots_.dtype.kind not in "fc" else roots_.dtype
-    )
+    roots_ = roots_.reshape(1) if roots_.ndim == 0 else roots_
+    dtype = np.dtype(np.mintypecode(roots_.dtype.char))
     result = engine.full((1,), 1, dtype)
     for root in roots_:
         factor = engine.concatenate(
             [engine.full((1,), 1, dtype), -root.reshape(1).astype(dtype)], 0
         )
         result = convolve(result, factor)
+    if dtype.kind == "c" and bool((engine.sort(roots_, 0) == engine.sort(roots_.conj(), 0)).all()):
+        return result.real.copy()  # the roots are real or in conjugate pairs
     return result
 
 
@@ -272,9 +281,9 @@ class poly1d:
     def __pow__(self, exponent):
         if not np.isscalar(exponent) or int(exponent) != exponent or exponent < 0:
             raise ValueError("Power to non-negative integers only.")
-        result = poly1d(engine.full((1,), 1, self._coeffs.dtype))
-        for _ in range(int(exponent)):
-            result = polymul(result, self)
+        result = poly1d(engine.full((1,), 1, np.dtype(np.int64)))
+        for _ in range(exponent):  # TypeError for a float, as NumPy's
+            result = polymul(self, result)
         return result
 
     def __eq__(self, other):

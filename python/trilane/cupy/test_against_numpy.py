@@ -58,7 +58,25 @@ CALLS = {
     ),
     "squeeze of a number": lambda xp: xp.squeeze(xp.ones(()), 0),
     "clip by keywords": lambda xp: xp.clip(data(xp, (6,)), min=-1),
+    # polynomials
+    **{
+        f"poly1d {name} of {dtype}": lambda xp, dtype=dtype, call=call: call(
+            xp, xp.asarray(np.array([0, 1, 3, 2], dtype))
+        )
+        for dtype in "bqefdF"
+        for name, call in {
+            "power": lambda xp, c: (xp.poly1d(c) ** 3).coeffs,
+            "power 0": lambda xp, c: (xp.poly1d(c) ** 0).coeffs,
+            "of itself": lambda xp, c: xp.polyval(c, xp.poly1d(c)).coeffs,
+            "value": lambda xp, c: xp.polyval(c, xp.arange(3)),
+            "product": lambda xp, c: xp.polymul(c, c[:2]),
+            "product of nothing": lambda xp, c: xp.polymul(c, c[:0]),
+            "roots": lambda xp, c: xp.poly(c),
+        }.items()
+    },
+    "poly of a matrix": lambda xp: xp.poly(xp.asarray([[2.0, 1], [1, 3]])),
     # types of results
+    "method round of booleans": lambda xp: data(xp, (4,), "?").round(),
     "round of booleans": lambda xp: xp.round(data(xp, (4,), "?")),
     **{
         f"angle of {dtype}": lambda xp, dtype=dtype: xp.angle(data(xp, (4,), dtype))

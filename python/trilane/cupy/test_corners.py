@@ -24,6 +24,9 @@ REFUSALS = {
     "reshape with copy by a text": lambda xp: xp.ones(4).reshape(2, 2, copy="False"),
     "reshape that must copy": lambda xp: xp.ones((2, 3)).T.reshape(6, copy=False),
     "reshape with an unknown keyword": lambda xp: xp.ones(4).reshape(2, 2, form="C"),
+    "polyval of a number": lambda xp: xp.polyval(3, xp.ones(3)),
+    "power of a float": lambda xp: xp.poly1d([1, 2]) ** 3.0,
+    "poly of a wide matrix": lambda xp: xp.poly(xp.ones((2, 3))),
     "flat[None]": lambda xp: xp.ones(3).flat[None],
     "flat[None] = 1": lambda xp: xp.ones(3).flat.__setitem__(None, 1),
 }
