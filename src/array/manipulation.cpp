@@ -33,9 +33,18 @@ Array ravel(const Array& a, char order) {
         // The order of memory: a view of the axes sorted by stride.
         std::vector<int> axes(a.shape().size());
         for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
-        std::stable_sort(axes.begin(), axes.end(), [&](int x, int y) {
-            return std::abs(a.strides()[x]) > std::abs(a.strides()[y]);
-        });
+        // An axis of stride zero stays where it is among the others, as in NumPy: no order of memory.
+        for (size_t i = 1; i < axes.size(); ++i) {
+            size_t place = i;
+            int64_t mine = std::abs(a.strides()[axes[i]]);
+            for (size_t j = i; mine != 0 && j-- > 0;) {
+                int64_t other = std::abs(a.strides()[axes[j]]);
+                if (other == 0) continue;
+                if (other >= mine) break;
+                place = j;
+            }
+            std::rotate(axes.begin() + place, axes.begin() + i, axes.begin() + i + 1);
+        }
         return reshape(transpose(a, axes), {-1}, 'C');
     }
     return reshape(a, {a.size()}, order);

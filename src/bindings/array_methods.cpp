@@ -357,7 +357,11 @@ void bind_attributes(nb::class_<Array>& cls) {
                      })
         .def_prop_rw(
             "real",
-            [](nb::handle self) { return view_of(self, array::real_part(as_array(self.ptr()))); },
+            [](nb::handle self) -> nb::object {
+                const Array& a = as_array(self.ptr());
+                bool is_complex = a.dtype() == DType::Complex64 || a.dtype() == DType::Complex128;
+                return is_complex ? view_of(self, array::real_part(a)) : nb::borrow(self);
+            },
             [](nb::handle self, nb::object value) { set_real_part(self, value, false); })
         .def_prop_rw(
             "imag",
@@ -398,8 +402,9 @@ void bind_array_methods(nb::class_<Array>& cls) {
         .def(
             "ravel",
             [](nb::handle self, nb::object order) {
-                return view_of(
-                    self, array::ravel(as_array(self.ptr()), order_from_python(order, "CFAK")));
+                Array flat = array::ravel(as_array(self.ptr()), order_from_python(order, "CFAK"));
+                // As NumPy's: who writes to what is strided here writes to a copy.
+                return view_of(self, flat.c_contiguous() ? std::move(flat) : array::copy(flat, 'C'));
             },
             arg("order").none() = "C")
         .def(

@@ -148,3 +148,37 @@ def test_reshape_copies_as_it_is_told(copy):
         a[0] = 1
         assert float(b.sum()) == (0 if copy else 3)
         assert b.shape == (3, 2)
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+def test_ravel_of_what_is_strided_is_a_copy(order):
+    for xp in (np, cp):
+        line, spread = xp.zeros(10), xp.broadcast_to(xp.arange(3.0), (2, 3))
+        for view in (line[::2], spread, xp.zeros((4, 6))[1:, ::2]):
+            flat = view.ravel(order)
+            assert flat.flags.c_contiguous
+        line[::2].ravel(order)[...] = 1
+        assert float(line.sum()) == 0
+        line.ravel(order)[...] = 1
+        assert float(line.sum()) == 10
+
+
+def test_the_real_part_of_real_numbers_is_the_array():
+    a, z = cp.ones(3), cp.ones(3, "F")
+    assert a.real is a and cp.real(a) is a
+    assert z.real is not z
+    a.real = 2
+    assert float(a.sum()) == 6
+
+
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+def test_ravel_of_broadcast_axes_has_numpys_order(order):
+    for shape, target in (((2, 1), (3, 2, 4)), ((3, 1, 4), (3, 5, 4)), ((1, 4), (3, 4))):
+        whole = np.arange(np.prod(shape)).reshape(shape)
+        own = cp.broadcast_to(cp.asarray(whole), target)
+        peer = np.broadcast_to(whole, target)
+        np.testing.assert_array_equal(own.ravel(order).get(), peer.ravel(order))
+        moved = np.moveaxis(peer, 0, -1)
+        np.testing.assert_array_equal(
+            cp.moveaxis(own, 0, -1).ravel(order).get(), moved.ravel(order)
+        )

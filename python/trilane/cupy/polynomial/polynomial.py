@@ -30,11 +30,11 @@ def polyvander(x, deg) -> ndarray:
     x = x.reshape(1) if x.ndim == 0 else x
     # As NumPy: `x + 0.0`, in which integers become float64.
     x = x + 0.0
-    powers = empty((*x.shape, degree + 1), x.dtype)
-    powers[..., 0] = 1
+    powers = empty((degree + 1, *x.shape), x.dtype)
+    powers[0] = 1
     for power in range(1, degree + 1):
-        powers[..., power] = powers[..., power - 1] * x
-    return powers
+        powers[power] = powers[power - 1] * x
+    return engine.moveaxis(powers, 0, -1)
 
 
 def polycompanion(c) -> ndarray:
