@@ -1,4 +1,4 @@
-"""The namespace of SciPy's functions for device arrays; its parts are to come."""
+"""The namespace of SciPy's functions for device arrays; fft, fftpack, special; others are to come."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from trilane._missing import missing
 from trilane._missing import no_attribute as _no_attribute
 from trilane.cupy._convert import get_array_module as _get_array_module
 
-_LAZY = frozenset({"fft", "fftpack", "sparse"})
-_MISSING = frozenset("interpolate linalg ndimage optimize signal spatial special stats".split())
+_LAZY = frozenset({"fft", "fftpack", "sparse", "special"})
+_MISSING = frozenset("interpolate linalg ndimage optimize signal spatial stats".split())
 
 
 def get_array_module(*args):
