@@ -33,7 +33,8 @@ Array ravel(const Array& a, char order) {
         // The order of memory: a view of the axes sorted by stride.
         std::vector<int> axes(a.shape().size());
         for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
-        // An axis of stride zero stays where it is among the others, as in NumPy: no order of memory.
+        // An axis of stride zero stays where it is among the others, as in NumPy: no order of
+        // memory.
         for (size_t i = 1; i < axes.size(); ++i) {
             size_t place = i;
             int64_t mine = std::abs(a.strides()[axes[i]]);

@@ -404,7 +404,8 @@ void bind_array_methods(nb::class_<Array>& cls) {
             [](nb::handle self, nb::object order) {
                 Array flat = array::ravel(as_array(self.ptr()), order_from_python(order, "CFAK"));
                 // As NumPy's: who writes to what is strided here writes to a copy.
-                return view_of(self, flat.c_contiguous() ? std::move(flat) : array::copy(flat, 'C'));
+                return view_of(self,
+                               flat.c_contiguous() ? std::move(flat) : array::copy(flat, 'C'));
             },
             arg("order").none() = "C")
         .def(
