@@ -6,6 +6,7 @@ import argparse
 import fnmatch
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -71,6 +72,16 @@ def suite_environment(peer: Peer, device: str, **settings: object) -> dict[str, 
     }
 
 
+# What cupy.testing.parameterize adds to the names of the classes that it makes.
+_MADE_CLASS = re.compile(r"_param_\d+_\{.*\}(?=::)", re.DOTALL)
+
+
+def definition(item: str, given: str) -> str:
+    """The id of an item: the one that the plug-in gave, or its class as it stands in the file."""
+    plain, made = _MADE_CLASS.subn("", item)
+    return plain.split("[")[0] if made else given
+
+
 def read_results(file: Path) -> tuple[dict[str, dict], list[dict]]:
     """Rows by item, and collection errors. An item that started and never ended has crashed."""
     rows: dict[str, dict] = {}
@@ -78,7 +89,8 @@ def read_results(file: Path) -> tuple[dict[str, dict], list[dict]]:
     for line in file.read_text().splitlines() if file.exists() else []:
         row = json.loads(line)
         if row["event"] == "start":
-            rows[row["item"]] = {"id": row["id"], "outcome": "crashed", "reason": "process ended"}
+            identity = definition(row["item"], row["id"])
+            rows[row["item"]] = {"id": identity, "outcome": "crashed", "reason": "process ended"}
         elif row["event"] == "end":
             rows[row["item"]].update(outcome=row["outcome"], reason=row["reason"])
         else:

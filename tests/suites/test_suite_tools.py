@@ -58,3 +58,14 @@ def test_compare_fails_only_for_what_is_lost(monkeypatch, capsys):
     assert ledger.compare(peer, "cpu", ["a::t"], False, []) == 1
     assert "NEWLY FAILS: b::t" in capsys.readouterr().out
     assert ledger.compare(peer, "cpu", ["a::t"], True, ["a"]) == 0
+
+
+def test_classes_made_by_parameterize_count_for_the_class_in_the_file(tmp_path):
+    item = "tests/test_pad.py::TestPad_param_0_{array=array([[0, 1],\n [2, 3]]), mode='edge'}::test_pad"
+    rows = [
+        {"event": "start", "item": item, "id": "tests/test_pad.py::TestPad_param_0_{array=array("},
+        {"event": "end", "item": item, "outcome": "passed", "reason": ""},
+    ]
+    found, _errors = run.read_results(results_file(tmp_path, rows))
+    assert found[item]["id"] == "tests/test_pad.py::TestPad::test_pad"
+    assert run.definition("a.py::T::f[x_param_1]", "b.py::T::f") == "b.py::T::f"
