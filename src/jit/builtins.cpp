@@ -8,11 +8,9 @@ namespace trilane::jit {
 
 Int128 Compiler::static_integer(const Value& value, const Node& node, const char* what) const {
     if (const Int128* known = value.integer_constant()) return *known;
-    typing(
-        node,
-        fmt::format(
-            "{} must be a compile-time integer, got {}: a literal, a global or a closure variable",
-            what, value.type->text));
+    typing(node, fmt::format("RequireLiteralValue: {} must be a compile-time integer, got {}: a "
+                             "literal, a global or a closure variable",
+                             what, value.type->text));
 }
 
 TypeRef Compiler::dtype_argument(const Value& value, const Node& node) const {

@@ -347,7 +347,8 @@ Value Compiler::call_builtin(const std::string& name, Arguments& args) {
     if (python_builtin(name, args, result) || iterator_builtin(name, args, result) ||
         math_builtin(name, args, result) || numpy_builtin(name, args, result) ||
         cuda_builtin(name, args, result) || warp_builtin(name, args, result) ||
-        operator_builtin(name, args, result) || random_builtin(name, args, result))
+        operator_builtin(name, args, result) || random_builtin(name, args, result) ||
+        vector_builtin(name, args, result) || cached_access(name, args, result))
         return result;
     if (name == "np.zeros" || name == "np.empty" || name == "np.ones" || name == "np.zeros_like" ||
         name == "np.array" || name == "np.empty_like" || name == "np.full" || name == "np.arange" ||

@@ -175,6 +175,10 @@ class Compiler {
     bool array_ufunc(const std::string& name, Arguments& args, Value& result);  // ufunc_calls.cpp
     bool ufunc_comparison(const std::string& name, std::vector<Value>& v, const Node& node,
                           Value& result);
+    bool vector_builtin(const std::string& name, Arguments& args, Value& result);
+    bool cached_access(const std::string& name, Arguments& args, Value& result);
+    [[noreturn]] void no_shape(const std::string& space, const Value& shape, TypeRef element,
+                               const Node& node) const;
     Value minmax(const std::string& name, Arguments& args);
     Value print(Arguments& args);
     Value round_call(Arguments& args);

@@ -23,11 +23,87 @@ void Compiler::count_shared(const Node& node, int64_t nbytes) {
                      function_.name, name, nbytes, others, kStaticSharedLimit));
 }
 
+void Compiler::no_shape(const std::string& space, const Value& shape, TypeRef element,
+                        const Node& node) const {
+    auto described = [](const Value& v) {
+        const Int128* n = v.integer_constant();
+        return n ? fmt::format("Literal[int]({})", static_cast<long long>(*n)) : v.type->text;
+    };
+    std::string text = described(shape);
+    if (shape.is(TypeKind::Tuple) && !shape.items.empty()) {
+        text.clear();
+        for (const Value& item : shape.items)
+            text += (text.empty() ? "Tuple(" : ", ") + described(item);
+        text += ")";
+    }
+    typing(node,
+           fmt::format("No implementation of function Function(<function {}.array>) found for "
+                       "signature:\n \n >>> array(shape={}, dtype=class({}))\n\nthe shape "
+                       "must be a compile-time integer, or a tuple of them: literals, "
+                       "globals or closure variables",
+                       space, text, element->text));
+}
+
+// Loads and stores with a hint to the caches, which changes no result: the compiler's own choice.
+bool Compiler::cached_access(const std::string& full_name, Arguments& args, Value& result) {
+    static const std::set<std::string> loads = {"cuda.ldca", "cuda.ldcg", "cuda.ldcs", "cuda.ldlu",
+                                                "cuda.ldcv"};
+    static const std::set<std::string> stores = {"cuda.stcg", "cuda.stcs", "cuda.stwb",
+                                                 "cuda.stwt"};
+    bool load = loads.contains(full_name);
+    if (!load && !stores.contains(full_name)) return false;
+    const Node& node = *args.node;
+    auto v = load ? take(args, full_name, {"array", "i"}, 2)
+                  : take(args, full_name, {"array", "i", "value"}, 3);
+    if (!v[0].is(TypeKind::Array) && !v[0].is(TypeKind::Pointer)) no_function(node, full_name, v);
+    if (load)
+        result = spill(index_value(v[0], v[1], node));
+    else
+        store_item(v[0], v[1], v[2], node), result = none();
+    return true;
+}
+
+// vector.float32x4: numbers and shorter vectors in a row.
+bool Compiler::vector_builtin(const std::string& full_name, Arguments& args, Value& result) {
+    if (!full_name.starts_with("vector.")) return false;
+    std::string name = full_name.substr(7);
+    size_t cross = name.find('x');
+    TypeRef element = types::parse(name.substr(0, cross));
+    size_t count = static_cast<size_t>(std::stoi(name.substr(cross + 1)));
+    const Node& node = *args.node;
+    std::vector<Value> parts;
+    for (const Value& given : args.positional) {
+        if (given.type->real()) {
+            parts.push_back(as(given, element, node));
+            continue;
+        }
+        if (!given.is(TypeKind::Tuple) || given.type->names.empty())
+            no_function(node, name, args.positional);
+        Value vector = spill(given);
+        for (size_t i = 0; i < vector.type->items.size(); ++i)
+            parts.push_back(as(item_of(vector, i), element, node));
+    }
+    if (parts.size() != count || !args.named.empty()) no_function(node, name, args.positional);
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) names.emplace_back(1, "xyzw"[i]);
+    result.items = std::move(parts);
+    result.type = types::named_tuple(name, std::move(names), std::vector<TypeRef>(count, element));
+    result.stable = std::all_of(result.items.begin(), result.items.end(),
+                                [](const Value& v) { return v.stable; });
+    return true;
+}
+
 Value Compiler::make_array(const std::string& space, Arguments& args) {
     const Node& node = *args.node;
     auto v = take(args, fmt::format("cuda.{}.array", space), {"shape", "dtype", "alignment"}, 2);
-    std::vector<int64_t> shape = static_shape(v[0], node);
     TypeRef element = dtype_argument(v[1], node);
+    bool known = v[0].integer_constant() ||
+                 (v[0].is(TypeKind::Tuple) && v[0].items.size() == v[0].type->items.size() &&
+                  std::all_of(v[0].items.begin(), v[0].items.end(), [](const Value& item) {
+                      return item.integer_constant() != nullptr;
+                  }));
+    if (!known) no_shape(space, v[0], element, node);
+    std::vector<int64_t> shape = static_shape(v[0], node);
     if (!element->number() && element->kind != TypeKind::Record)
         typing(node, fmt::format("invalid type for {} array: {}", space, element->text));
     size_t itemsize = element->kind == TypeKind::Record ? static_cast<size_t>(element->nbytes)

@@ -15,6 +15,7 @@ from trilane.numba.cuda import (
     types,
     typing,
     utils,
+    vector_types,
 )  # fmt: skip
 from trilane.numba.cuda.api import (
     as_cuda_array,
@@ -95,6 +96,11 @@ from trilane.numba.cuda.stubs import (
     gridDim,
     gridsize,
     laneid,
+    ldca,
+    ldcg,
+    ldcs,
+    ldcv,
+    ldlu,
     lanemask_lt,
     local,
     match_all_sync,
@@ -107,6 +113,10 @@ from trilane.numba.cuda.stubs import (
     shfl_sync,
     shfl_up_sync,
     shfl_xor_sync,
+    stcg,
+    stcs,
+    stwb,
+    stwt,
     syncthreads,
     syncthreads_and,
     syncthreads_count,
@@ -158,6 +168,7 @@ from trilane.numba.types import (
 # Whether the genuine numba is there beside this face; its CPU compiler is never used here.
 HAS_NUMBA = False
 
+globals().update(vector_types.constructors())
 reduce = Reduce
 autojit = jit
 # The release whose API is followed.

@@ -128,7 +128,9 @@ class CUDADispatcher:
     ) -> ForwardConfigured:
         """The kernel with a launch configuration, ready to be called."""
         if self.is_device:
-            raise TypeError(f"{self.__name__} is a device function: it cannot be launched")
+            raise RuntimeError(
+                f"Cannot compile a device function as a kernel: {self.__name__} is one"
+            )
         key = None
         if isinstance(stream, int) and stream == 0:
             try:

@@ -70,6 +70,8 @@ match_any_sync, match_all_sync, activemask, lanemask_lt = map(
 popc, brev, clz, ffs, fma, cbrt, selp, nanosleep = map(
     _builtin, ("popc", "brev", "clz", "ffs", "fma", "cbrt", "selp", "nanosleep")
 )
+ldca, ldcg, ldcs, ldlu, ldcv = map(_builtin, ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"))
+stcg, stcs, stwb, stwt = map(_builtin, ("stcg", "stcs", "stwb", "stwt"))
 shared = Namespace("cuda.shared", ("array",))
 local = Namespace("cuda.local", ("array",))
 const = Namespace("cuda.const", ("array_like",))

@@ -31,6 +31,15 @@ __all__ = [
 MemoryInfo = namedtuple("MemoryInfo", "free,total")
 
 
+class _Handle(ctypes.c_void_p):
+    """An address that is also an integer."""
+
+    def __int__(self) -> int:
+        return self.value or 0
+
+    __index__ = __int__
+
+
 class Stream:
     """An ordered queue of work; `0` stands for the default one."""
 
@@ -40,7 +49,7 @@ class Stream:
 
     @property
     def handle(self) -> ctypes.c_void_p:
-        return ctypes.c_void_p(self._core.handle)
+        return _Handle(self._core.handle)
 
     def __int__(self) -> int:
         return self._core.handle
