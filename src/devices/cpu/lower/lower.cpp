@@ -280,8 +280,8 @@ class Lowering {
                 lower_shared_atomics(*module_.getFunction(kernel.entry_symbol));
         for (Function& function : module_)
             if (!function.isDeclaration())
-                lower_masked_memory(
-                    function, optimizer_.functions().getResult<TargetIRAnalysis>(function));
+                lower_masked_memory(function,
+                                    optimizer_.functions().getResult<TargetIRAnalysis>(function));
         list_globals();
         StripDebugInfo(module_);
         if (core::env_flag("TRILANE_DUMP_IR")) module_.print(errs(), nullptr);
