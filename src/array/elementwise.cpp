@@ -95,6 +95,7 @@ KernelSource make_source(const Call& call) {
     KernelSource source;
     source.entry = text.entry;
     source.text = elementwise_text(text);
+    if (call.kernel->by_address) source.lanes = 1;
     return source;
 }
 

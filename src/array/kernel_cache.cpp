@@ -113,6 +113,7 @@ core::FunctionPtr compile_kernel(const core::ContextPtr& context, const KernelSo
     program.file_name = source.file_name;
     program.options = source.options;
     if (!source.contract) program.options.push_back("-fmad=false");
+    if (source.lanes > 0) program.options.push_back("--lanes=" + std::to_string(source.lanes));
     program.headers = array_device_headers();
     SlowSection slow;
     return core::Module::compile(context, program)->function(source.entry);

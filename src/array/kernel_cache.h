@@ -33,7 +33,18 @@ struct KernelSource {
         {};                 // besides -fmad=false, which our own kernels always have
     bool contract = false;  // user kernels: leave contraction as the compiler has it
     std::string file_name = "array_kernel.cu";
+    // On the cpu device, threads in one vector: 1 where a thread's own loop is what vectorises.
+    // Many such threads in lanes gather, and take ten times as long to compile. 0: the device's
+    // choice.
+    int lanes = 0;
 };
+
+// A kernel each of whose threads runs a long loop of its own, or jumps about in memory.
+inline KernelSource without_lanes(std::string entry, std::string text) {
+    KernelSource source{std::move(entry), std::move(text)};
+    source.lanes = 1;
+    return source;
+}
 
 // The kernel of `key` on `context`, made by `make` (called without any lock, and without Python's
 // lock) if there is none. The reference stays good as long as the context lives.

@@ -149,7 +149,7 @@ core::Function& kernel_of(const core::ContextPtr& context, uint64_t step, const 
                           Text text) {
     KernelKey key;
     key.add(kNonzeroId + step);
-    return find_kernel(context, key, [&] { return KernelSource{entry, text()}; });
+    return find_kernel(context, key, [&] { return without_lanes(entry, text()); });
 }
 
 // Positions where the contiguous `truth` is true, or the `values` (flat, contiguous) there: how

@@ -49,6 +49,7 @@ constexpr int64_t kMaxSegments = 4096;
 constexpr int64_t kMinSegment = 1024;
 constexpr int64_t kJoinWidth = 32;    // neighbouring outputs that a block joins at most
 constexpr int64_t kJoinBlocks = 256;  // blocks that it may be before it takes more of them
+constexpr int64_t kLanesFrom = 1000;  // threads
 constexpr int kJoinThreads = 512;     // of a block that joins segments on a GPU
 
 Access access_of(int64_t stride, const LoopOperand& operand) {
@@ -429,7 +430,7 @@ KernelKey plan_key(const ReductionKernel& kernel, const ReductionPlan& plan,
             uint64_t(plan.walk) << 16 | uint64_t(plan.gpu) << 17 |
             uint64_t(plan.final_stage) << 18 | uint64_t(plan.narrow) << 19 |
             uint64_t(plan.pack) << 20 | uint64_t(inputs.size()) << 24 |
-            uint64_t(out.dtype()) << 32 | uint64_t{1} << 63);
+            uint64_t(out.dtype()) << 32 | uint64_t(plan.lanes) << 40 | uint64_t{1} << 63);
     uint64_t word = 0;
     for (size_t k = 0; k < inputs.size(); ++k) {
         DType stored = inputs[k].array ? inputs[k].array->dtype() : inputs[k].computed;
@@ -467,8 +468,8 @@ void launch_join(const ReductionKernel& kernel, const ReductionPlan& plan,
             uint64_t{3} << 62);
     core::Function& function = find_kernel(context, key, [&] {
         ReductionText text = describe(kernel, inputs, out);
-        return KernelSource{text.entry + "_join",
-                            join_text(text, plan.kept.rank, device_type(out.dtype()), tree)};
+        return without_lanes(text.entry + "_join",
+                             join_text(text, plan.kept.rank, device_type(out.dtype()), tree));
     });
     KernelArguments arguments;
     arguments.add(part);
@@ -510,11 +511,21 @@ void run_reduction(const ReductionKernel& kernel, const Shape& shape, const std:
     ReductionPlan plan;
     split_axes(shape, axes, inputs, out, kernel.keep_order, plan);
     choose_walk(inputs, gpu, kernel.accumulator_bytes, plan);
+    const int64_t threads =
+        gpu ? gpu_threads(plan)
+        : plan.walk == Walk::Along
+            ? plan.kept.count * plan.segments
+            : plan.tiles * (plan.kept.count / plan.kept.shape.back()) * plan.segments;
+    // A thread's loop is what LLVM vectorises. Where it takes places along, which it cannot, many
+    // threads side by side are faster.
+    if (kernel.keep_order && plan.walk == Walk::Along && threads >= kLanesFrom) plan.lanes = 0;
     core::Function& function =
         find_kernel(stream->context(), plan_key(kernel, plan, inputs, out), [&] {
             ReductionText text = describe(kernel, inputs, out);
-            return KernelSource{text.entry,
+            KernelSource source{text.entry,
                                 reduction_text(plan, text, inputs, device_type(out.dtype()))};
+            source.lanes = plan.lanes;
+            return source;
         });
     Array part;
     if (!plan.final_stage)
@@ -544,10 +555,6 @@ void run_reduction(const ReductionKernel& kernel, const Shape& shape, const std:
         if (k == inputs.size()) continue;
         for (int64_t stride : plan.reduced.strides[k]) arguments.add(stride);
     }
-    int64_t threads = gpu ? gpu_threads(plan)
-                      : plan.walk == Walk::Along
-                          ? plan.kept.count * plan.segments
-                          : plan.tiles * (plan.kept.count / plan.kept.shape.back()) * plan.segments;
     int64_t block = gpu ? kTeamThreads : std::clamp<int64_t>(threads / 64, 1, 256);
     launch_threads(function, threads, block, arguments);
     if (!plan.final_stage) launch_join(kernel, plan, inputs, part, out, stream->context());

@@ -18,6 +18,7 @@ struct ReductionPlan {
     int64_t tiles = 1;            // threads per row of kept elements
     int64_t segments = 1, segment_length = 0;
     bool final_stage = true;  // writes out, not partial results
+    int lanes = 1;            // as KernelSource has it
     // GPU forms: Along has a team of threads (a power of two within a block) per output; loads move
     // `pack` neighbours, `unroll` of them are in flight, and `parts` values are carried.
     bool gpu = false;

@@ -99,8 +99,8 @@ core::Function& sort_kernel(const core::ContextPtr& context, DType dtype, bool i
     KernelKey key;
     key.add(kSortId + static_cast<uint64_t>(dtype) * 4 + indexed * 2 + merge);
     return find_kernel(context, key, [&] {
-        return KernelSource{merge ? "trilane_sort_merge" : "trilane_sort_runs",
-                            sort_preamble(dtype, indexed) + (merge ? kMerge : kRuns)};
+        return without_lanes(merge ? "trilane_sort_merge" : "trilane_sort_runs",
+                             sort_preamble(dtype, indexed) + (merge ? kMerge : kRuns));
     });
 }
 

@@ -58,6 +58,7 @@ const std::unordered_map<std::string_view, Rule>& rules() {
         {"o", {Use::DropValue}},
         {"output-file", {Use::DropValue}},
         {"default-stream", {Use::DropValue}},
+        {"lanes", {Use::DropValue}},  // of the cpu device
         {"g", {Use::Drop}},
         {"debug", {Use::Drop}},
         {"v", {Use::Drop}},

@@ -41,6 +41,7 @@ struct CompileOptions {
     bool fmad = true;        // contract a*b+c
     bool fast_math = false;
     int optimize = 2;
+    int lanes = 0;  // 0: chosen by the lowering
 };
 
 struct FrontEndResult {

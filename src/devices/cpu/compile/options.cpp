@@ -68,6 +68,17 @@ void set_optimize(ParsedOptions& options, std::string_view value) {
     options.optimize = level < 0 ? 0 : level > 3 ? 3 : level;
 }
 
+void set_lanes(ParsedOptions& options, std::string_view value) {
+    const char* end = value.data() + value.size();
+    int lanes = 0;
+    const auto [stop, error] = std::from_chars(value.data(), end, lanes);
+    const bool known = lanes == 1 || lanes == 4 || lanes == 8 || lanes == 16 || lanes == 32;
+    if (error != std::errc() || stop != end || !known)
+        throw_error(ErrorKind::CompileError,
+                    "compile: option --lanes: got '{}', expected 1, 4, 8, 16 or 32", value);
+    options.lanes = lanes;
+}
+
 std::string absolute_path(std::string_view path) {
     std::error_code error;
     auto absolute = std::filesystem::absolute(std::filesystem::path(path), error);
@@ -125,6 +136,7 @@ const std::unordered_map<std::string_view, Option>& table() {
         {"default-device", {Form::Flag, set_default_device}},
         {"device-as-default-execution-space", {Form::Flag, set_default_device}},
         {"fwrapv", {Form::Flag, set_wrap}},
+        {"lanes", {Form::Value, set_lanes}},
         // arithmetic
         {"fmad", {Form::Optional, set_fmad}},
         {"ftz", {Form::Optional, set_ftz}},

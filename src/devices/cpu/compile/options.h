@@ -24,6 +24,7 @@ struct ParsedOptions {
     bool relocatable = false;     // -rdc=true, -dc: kernels may launch kernels
     bool separate = false;        // -dc: may name what other pieces define; to be linked
     int optimize = 2;
+    int lanes = 0;  // --lanes: threads in one vector, 0: chosen for each kernel (not of NVRTC)
 };
 
 // Takes both "-DN" and "-D", "N"; long and short names; values after "=" or as the next word.

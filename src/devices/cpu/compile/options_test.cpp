@@ -46,6 +46,14 @@ TEST(Options, Arithmetic) {
     EXPECT_NE(error_of({"-fmad=perhaps"}).find("'perhaps'"), std::string::npos);
 }
 
+TEST(Options, Lanes) {
+    EXPECT_EQ(parse_options({}).lanes, 0);
+    EXPECT_EQ(parse_options({"--lanes=1"}).lanes, 1);
+    EXPECT_EQ(parse_options({"--lanes", "32"}).lanes, 32);
+    for (const char* wrong : {"--lanes=0", "--lanes=3", "--lanes=64", "--lanes=4x", "--lanes="})
+        EXPECT_NE(error_of({wrong}).find("expected 1, 4, 8, 16 or 32"), std::string::npos) << wrong;
+}
+
 TEST(Options, LanguageAndArchitecture) {
     EXPECT_EQ(parse_options({}).language, "c++17");
     EXPECT_EQ(parse_options({"-std=c++11"}).language, "c++11");

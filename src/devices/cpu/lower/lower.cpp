@@ -233,7 +233,11 @@ class Lowering {
         return lanes;
     }
 
-    unsigned chosen_lanes() const { return lanes_ > 0 ? unsigned(lanes_) : preferred_lanes(); }
+    // The environment before the program's option before what suits the processor.
+    unsigned chosen_lanes() const {
+        if (lanes_ > 0) return unsigned(lanes_);
+        return front_.options.lanes > 0 ? unsigned(front_.options.lanes) : preferred_lanes();
+    }
 
     void shape_as_coroutines(Function& kernel, const SharedLayout& layout, LoweredKernel& lowered,
                              const std::string& symbol) {
