@@ -240,7 +240,7 @@ FrontEndResult compile(const core::Program& given, bool check) {
     ParsedOptions options = parse_options(given.options);
     const core::Program& program = options.relocatable ? with_device_launches(given) : given;
     FrontEndResult result;
-    result.options = {check, check, options.fmad, options.fast_math, options.optimize,
+    result.options = {check,        check, options.fmad, options.fast_math, options.optimize,
                       options.lanes};
     result.separate = options.separate;
     result.context = std::make_unique<llvm::LLVMContext>();
