@@ -7,6 +7,7 @@
 
 #include "array/arguments.h"
 #include "array/elementwise.h"
+#include "array/host_blas.h"
 #include "array/manipulation.h"
 #include "array/promotion.h"
 #include "array/ufunc.h"
@@ -81,10 +82,8 @@ extern "C" __global__ void trilane_matmul(const char* __restrict__ a, const char
 }
 
 // Byte offsets of each matrix of a batch.
-Array batch_offsets(const Array& a, const Shape& a_strides, const Array& b, const Shape& b_strides,
-                    const Shape& batch) {
-    (void)a;
-    (void)b;
+std::vector<int64_t> batch_offsets(const Shape& a_strides, const Shape& b_strides,
+                                   const Shape& batch) {
     int64_t count = element_count(batch);
     std::vector<int64_t> offsets(static_cast<size_t>(2 * count));
     for (int64_t item = 0; item < count; ++item) {
@@ -98,7 +97,11 @@ Array batch_offsets(const Array& a, const Shape& a_strides, const Array& b, cons
         offsets[2 * item] = first;
         offsets[2 * item + 1] = second;
     }
-    Array result = Array::empty({2 * count}, DType::Int64);
+    return offsets;
+}
+
+Array on_device(const std::vector<int64_t>& offsets) {
+    Array result = Array::empty({static_cast<int64_t>(offsets.size())}, DType::Int64);
     core::copy_constant(*result.buffer(), 0, offsets.data(), offsets.size() * 8,
                         core::current_stream());
     return result;
@@ -110,16 +113,19 @@ void multiply(const Array& a, const Array& b, const Array& c, const Shape& batch
     if (c.size() == 0) return;
     core::StreamPtr stream = core::current_stream();
     for (const Array* array : {&a, &b, &c}) require_here(stream, *array);
-    KernelKey key;
-    key.add((uint64_t{1} << 30) + static_cast<uint64_t>(a.dtype()));
-    core::Function& function =
-        find_kernel(stream->context(), key, [&] { return product_source(a.dtype()); });
     Shape a_batch(a.shape().data(), a.shape().size() - 2),
         a_steps(a.strides().data(), a_batch.size());
     Shape b_batch(b.shape().data(), b.shape().size() - 2),
         b_steps(b.strides().data(), b_batch.size());
-    Array starts = batch_offsets(a, broadcast_strides(a_batch, a_steps, batch), b,
-                                 broadcast_strides(b_batch, b_steps, batch), batch);
+    const std::vector<int64_t> offsets =
+        batch_offsets(broadcast_strides(a_batch, a_steps, batch),
+                      broadcast_strides(b_batch, b_steps, batch), batch);
+    if (multiply_by_blas(stream, a, b, c, offsets)) return;
+    Array starts = on_device(offsets);
+    KernelKey key;
+    key.add((uint64_t{1} << 30) + static_cast<uint64_t>(a.dtype()));
+    core::Function& function =
+        find_kernel(stream->context(), key, [&] { return product_source(a.dtype()); });
     int64_t row_tiles = (m + kRows - 1) / kRows, column_tiles = (n + kColumns - 1) / kColumns;
     KernelArguments arguments;
     for (const Array* array : {&a, &b, &c}) arguments.add(*array);

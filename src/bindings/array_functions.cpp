@@ -1,5 +1,6 @@
 // Functions of the module: creation, exchange, joins, selection.
 #include "array/elementwise.h"
+#include "array/host_blas.h"
 #include "array/indexing.h"
 #include "array/manipulation.h"
 #include "array/matmul.h"
@@ -406,6 +407,13 @@ void bind_array_functions(nb::module_& m) {
             return out.is_none() ? like(a, std::move(result)) : out;
         },
         arg("a"), arg("b"), arg("out").none() = none);
+    m.def(
+        "set_host_blas",
+        [](uintptr_t s, uintptr_t d, uintptr_t c, uintptr_t z) {
+            auto function = [](uintptr_t address) { return reinterpret_cast<void*>(address); };
+            array::set_host_blas({function(s), function(d), function(c), function(z)});
+        },
+        arg("sgemm"), arg("dgemm"), arg("cgemm"), arg("zgemm"));
     bind_joins(m);
     bind_selection(m);
 }

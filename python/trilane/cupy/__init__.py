@@ -143,6 +143,7 @@ from trilane.cupy._indexing import (
     unravel_index,
     where,
 )
+from trilane.cupy._library.host_blas import connect as _connect_blas
 from trilane.cupy._logic import (
     all,
     allclose,
@@ -350,6 +351,8 @@ from trilane.cupy.linalg._products import (
 )
 
 globals().update(_ufuncs.table)
+
+_connect_blas()
 
 # Loaded on first use.
 _LAZY = frozenset({"fft", "lib", "polynomial", "random", "testing", "_core", "_util"})

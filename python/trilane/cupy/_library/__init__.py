@@ -19,7 +19,7 @@ __all__ = ["Library", "library_of"]
 class Library:
     """The routines of one kind of device; this one has none of them."""
 
-    # Whether solve, inv, det, slogdet, cholesky and matmul are here; else kernels of our own run.
+    # Whether solve, inv, det, slogdet and cholesky are here; else kernels of our own run.
     has_solvers = False
 
     def __init__(self, device: str) -> None:
@@ -31,9 +31,6 @@ class Library:
     # Matrices are in the last two axes; axes ahead of them are batches. A matrix that is singular,
     # not positive definite or does not converge gives NaN, or LinAlgError under
     # ``cupyx.errstate(linalg='raise')``.
-
-    def matmul(self, a: ndarray, b: ndarray) -> ndarray:
-        raise self._lacks("matmul of the library")
 
     def solve(self, a: ndarray, b: ndarray) -> ndarray:
         """Solutions of matrices (..., M, M) and right sides (..., M, K)."""

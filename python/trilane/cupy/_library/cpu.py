@@ -78,9 +78,6 @@ class CpuLibrary(Library):
     def __init__(self) -> None:
         super().__init__("cpu")
 
-    def matmul(self, a, b):
-        return _run(lambda x, y: (np.matmul(x, y),), a, b)[0]
-
     def solve(self, a, b):
         return _run(lambda x, y: (np.linalg.solve(x, y),), a, b)[0]
 
