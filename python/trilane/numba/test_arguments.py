@@ -251,3 +251,17 @@ def test_numbers_in_tuples_are_checked_too() -> None:
     with pytest.raises(OverflowError, match="int16 does not hold: got 65536, expected -32768"):
         keep[1, 1]((3, 2**16), out)
     assert out[0] == 7
+
+
+@pytest.mark.parametrize(
+    "dtype", ["M8[D]", "m8[s]", "O", ">f4", "U3", "S3", "g", "V3", [("t", "M8[s]")]]
+)
+@pytest.mark.parametrize("hint", [lambda a: a, cuda.In, cuda.Out, cuda.InOut])
+def test_arrays_of_elements_that_kernels_lack_are_refused(dtype, hint):
+    """Dates went round between the two sides until the stack was full."""
+    array = np.zeros(3, dtype)
+    with pytest.raises(NotImplementedError, match=r"cannot be represented as a Numba type"):
+        add_one[1, 3](hint(array))
+    whole = np.zeros(3)
+    add_one[1, 3](whole)
+    np.testing.assert_array_equal(whole, 1)

@@ -64,6 +64,15 @@ def _dim(value: Any, what: str) -> tuple[int, ...]:
     return tuple(int(v) for v in given)
 
 
+def unknown_elements(array: np.ndarray) -> Exception:
+    """Why an array whose elements have no type in kernels is refused."""
+    try:
+        types.from_dtype(array.dtype)
+    except Exception as refusal:
+        return refusal
+    return TypeError(f"Cannot determine Numba type of an array of {array.dtype!r}")
+
+
 class CUDADispatcher:
     """A Python function as a kernel or device function.
 
@@ -180,6 +189,8 @@ class CUDADispatcher:
             return ("bytes", types.from_dtype(value.dtype).code, value.tobytes())
         if is_cuda_array(value):
             return ("array", as_cuda_array(value))
+        if type(value) is np.ndarray:  # the compiled side has looked at it already
+            raise unknown_elements(value)
         if isinstance(value, np.ndarray):
             return ("hint", value.view(np.ndarray), True, True)
         if as_bytes(value) is not None:
