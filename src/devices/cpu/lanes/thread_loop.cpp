@@ -17,6 +17,7 @@
 #include "core/error.h"
 #include "devices/cpu/lanes/vectorize.h"
 #include "devices/cpu/lower/loop_shape.h"
+#include "devices/cpu/lower/suspends.h"
 
 namespace trilane::cpu {
 
@@ -153,10 +154,32 @@ void inline_call(CallInst& call) {
     TRILANE_CHECK(result.isSuccess(), "lanes: {}", result.getFailureReason());
 }
 
-// for (x = 0; x + W <= limit; x += W) full(x); if (x < limit) part(x, limit - x);
-// Without `part` the limit is a multiple of W.
-void build_vector_loop(Function& function, CountedBody& parts, CallInst& call, Function& full,
-                       Function* part, unsigned lanes) {
+// What the threads of a block run. Without `part` their number is a multiple of W.
+struct Bodies {
+    Function* full = nullptr;
+    Function* part = nullptr;
+    Function* alone = nullptr;  // one thread, for the few that are left; nullptr: part for them too
+};
+
+// Threads of one block that are faster one after the other than in W lanes that are mostly off.
+unsigned few_of(unsigned lanes) { return std::max(1u, lanes / 8); }
+
+// A thread alone, where it runs long enough for its lanes to matter: blocks of one thread are
+// written for the sake of a loop. Whoever waits for others of its warp is never alone.
+Function* body_alone(Function& scalar) {
+    for (Instruction& instruction : instructions(scalar)) {
+        auto* call = dyn_cast<CallBase>(&instruction);
+        Function* callee = call != nullptr ? call->getCalledFunction() : nullptr;
+        if (callee != nullptr && suspend_of(*callee)) return nullptr;
+    }
+    DominatorTree dominators(scalar);
+    return LoopInfo(dominators).empty() ? nullptr : &scalar;
+}
+
+// for (x = 0; x + W <= limit; x += W) full(x);
+// if (x < limit) part(x, limit - x);        or, of few, for (; x < limit; ++x) alone(x);
+void build_vector_loop(Function& function, CountedBody& parts, CallInst& call, const Bodies& bodies,
+                       unsigned lanes) {
     LLVMContext& context = function.getContext();
     auto block = [&](const char* name) {
         return BasicBlock::Create(context, name, &function, parts.exit);
@@ -175,24 +198,39 @@ void build_vector_loop(Function& function, CountedBody& parts, CallInst& call, F
         return values;
     };
     builder.SetInsertPoint(whole);
-    CallInst* all = builder.CreateCall(&full, arguments(x));
+    CallInst* all = builder.CreateCall(bodies.full, arguments(x));
     builder.CreateBr(head);
     x->addIncoming(next, whole);
     builder.SetInsertPoint(rest);
-    CallInst* last = nullptr;
-    if (part != nullptr) {
+    CallInst *last = nullptr, *one = nullptr;
+    if (bodies.part != nullptr) {
         BasicBlock* tail = block("tail");
         builder.CreateCondBr(builder.CreateICmpULT(x, parts.limit), tail, parts.exit);
         builder.SetInsertPoint(tail);
+        Value* left = builder.CreateSub(parts.limit, x);
+        if (bodies.alone != nullptr) {
+            BasicBlock *each = block("each"), *some = block("some");
+            builder.CreateCondBr(builder.CreateICmpULE(left, builder.getInt32(few_of(lanes))), each,
+                                 some);
+            builder.SetInsertPoint(each);
+            PHINode* y = builder.CreatePHI(builder.getInt32Ty(), 2, "y");
+            y->addIncoming(x, tail);
+            one = builder.CreateCall(bodies.alone, arguments(y));
+            Value* after = builder.CreateAdd(y, builder.getInt32(1));
+            y->addIncoming(after, each);
+            builder.CreateCondBr(builder.CreateICmpULT(after, parts.limit), each, parts.exit);
+            builder.SetInsertPoint(some);
+        }
         SmallVector<Value*, 8> some = arguments(x);
-        some.push_back(builder.CreateSub(parts.limit, x));
-        last = builder.CreateCall(part, some);
+        some.push_back(left);
+        last = builder.CreateCall(bodies.part, some);
     }
     builder.CreateBr(parts.exit);
     parts.preheader->getTerminator()->replaceSuccessorWith(parts.header, head);
     call.eraseFromParent();
     inline_call(*all);
     if (last != nullptr) inline_call(*last);
+    if (one != nullptr) inline_call(*one);
 }
 
 // Of an argument of the body, the power of two that divides it.
@@ -246,7 +284,8 @@ bool vectorize_thread_loop(Function& function, Optimizer& optimizer, unsigned la
         if (done) errs() << *full;
     }
     if (done) {
-        build_vector_loop(function, parts, *call, *full, part, lanes);
+        Function* alone = part != nullptr ? body_alone(*scalar) : nullptr;
+        build_vector_loop(function, parts, *call, {full, part, alone}, lanes);
     } else {
         inline_call(*call);
     }
