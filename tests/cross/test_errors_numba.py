@@ -77,13 +77,17 @@ LAUNCHES = {
     "no such device": (lambda d: cuda.select_device(99), CudaAPIError, "99"),
     "negative tasks": (lambda d: add.forall(-1)(d, d, 1), ValueError, "negative task count: -1"),
     "unknown option": (lambda d: cuda.jit(frob=1)(lambda a: None), KeyError, "frob"),
-    "ufunc of Python": (
+    "ufunc of no Python function": (
         lambda d: numba.vectorize(["float32(float32)"], target="cuda")(math.sin),
-        NotImplementedError, r"numba.vectorize\(target='cuda'\).*numba.cuda.jit",
+        TypeError, r"Python function is expected, got builtin_function_or_method",
     ),
-    "generalised ufunc": (
-        lambda d: numba.guvectorize(["void(f4[:], f4[:])"], "(n)->(n)", target="cuda"),
-        NotImplementedError, r"numba.guvectorize\(target='cuda'\)",
+    "generalised ufunc of none": (
+        lambda d: numba.guvectorize(["void(f4[:], f4[:])"], "(n)->(n)", target="cuda")(math.sin),
+        TypeError, r"Python function is expected, got builtin_function_or_method",
+    ),
+    "ufunc for the processor": (
+        lambda d: numba.vectorize(["float32(float32)"])(lambda x: x),
+        NotImplementedError, "numba.vectorize",
     ),
     "code for the processor": (lambda d: numba.njit(math.sin), NotImplementedError, "numba.njit"),
 }  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
+import os
 
 import numpy as np
 
@@ -26,14 +26,24 @@ def _functions(library: ctypes.CDLL) -> list[int] | None:
     return None
 
 
-def connect() -> Path | None:
+def _candidates() -> list[str]:
+    package = os.path.dirname(np.__file__)
+    found = []
+    for folder in (
+        os.path.join(os.path.dirname(package), "numpy.libs"),
+        os.path.join(package, ".libs"),
+    ):
+        if os.path.isdir(folder):
+            found += [os.path.join(folder, file) for file in os.listdir(folder)]
+    return sorted(file for file in found if "openblas64" in os.path.basename(file))
+
+
+def connect() -> str | None:
     """Let large products use NumPy's OpenBLAS; its file, or None where NumPy has another BLAS (a
     distribution's, say), whose integers may have another width: kernels of our own run then."""
-    package = Path(np.__file__).parent
-    folders = (package.with_name("numpy.libs"), package / ".libs")
-    for file in sorted(f for folder in folders for f in folder.glob("*openblas64*")):
+    for file in _candidates():
         try:
-            functions = _functions(ctypes.CDLL(str(file)))
+            functions = _functions(ctypes.CDLL(file))
         except OSError:
             continue
         if functions:
