@@ -41,6 +41,7 @@ struct Program {
     const Unit& unit;
     const TranslateOptions& options;
     bool raises = false;          // some function has raise or assert
+    bool wants_raise = false;     // came upon something that must raise, whatever the text says
     bool dynamic_shared = false;  // some function asks for dynamic shared memory
     // What functions take besides their own parameters, and what calls give them.
     std::string hidden_parameters(bool kernel) const;
@@ -121,6 +122,9 @@ class Compiler {
     Value binary(std::string_view op, Value left, Value right, const Node& node);
     // In debug mode: leaves with `site` where `test` holds.
     void check(const std::string& test, int site);
+    // In any mode: leaves with ValueError if `array` cannot be broadcast to `target`.
+    void check_shape(const Value& target, const Value& array);
+    void leave_if(const std::string& test, int site);
     // In debug mode: leaves with ZeroDivisionError if the divisor is zero.
     void check_divisor(Value& divisor);
     Value power(Value left, Value right, const Node& node);

@@ -134,8 +134,17 @@ void Compiler::check_divisor(Value& divisor) {
     check(fmt::format("{} == 0", divisor.code), kZeroDivisionSite);
 }
 
+void Compiler::check_shape(const Value& target, const Value& array) {
+    program_.wants_raise = true;
+    if (!program_.raises) return;
+    leave_if(fmt::format("!tl::fits({}, {})", target.code, array.code), kShapeSite);
+}
+
 void Compiler::check(const std::string& test, int site) {
-    if (!program_.options.debug || !program_.raises) return;
+    if (program_.options.debug && program_.raises) leave_if(test, site);
+}
+
+void Compiler::leave_if(const std::string& test, int site) {
     std::string leave = capture([&] { leave_after_raise(); });
     emit(fmt::format("if ({}) {{ tl::raise(tl_failure, {}); {} }}", test, site, leave));
 }

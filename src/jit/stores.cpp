@@ -104,7 +104,10 @@ void Compiler::store_view(Value view, Value value, const Node& where) {
         if (value.type->element != view.type->element &&
             !(value.type->element->number() && view.type->element->number()))
             typing(where, fmt::format("cannot assign {} to {}", value.type->text, view.type->text));
-        emit(fmt::format("tl::copy_view({}, {});", view.code, spill(value).code));
+        view = spill(view);
+        value = spill(value);
+        check_shape(view, value);
+        emit(fmt::format("tl::copy_view({}, {});", view.code, value.code));
         return;
     }
     if (value.is(TypeKind::Tuple) && view.type->ndim == 1) {

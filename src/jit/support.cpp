@@ -260,6 +260,13 @@ template <int N> struct Walk<N, N> {
     template <class A> __device__ static __forceinline__ long long offset(const A&, long long&) { return 0; }
     template <int M, class A, class I> __device__ static __forceinline__ long long beside(const A&, const I*, long long&) { return 0; }
 };
+// NumPy's rule: dimensions of `b`, the last ones of `a`, are as long or 1.
+template <class T, int N, char L, class I, class U, int M, char K, class J>
+__device__ inline bool fits(const Array<T, N, L, I>& a, const Array<U, M, K, J>& b) {
+    for (int k = 0; k < M && k < N; ++k)
+        if (b.shape[M - 1 - k] != 1 && b.shape[M - 1 - k] != a.shape[N - 1 - k]) return false;
+    return true;
+}
 template <class T, int N, char L, class I, class V> __device__ inline void fill_view(const Array<T, N, L, I>& a, V v) {
     long long n = count(a);
     for (long long k = 0; k < n; ++k) {

@@ -103,13 +103,15 @@ std::string Program::hidden_arguments() const {
     return text;
 }
 
-Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments,
-                      const TranslateOptions& options) {
-    TRILANE_CHECK(!unit.functions.empty(), "translate: no function");
+namespace {
+
+// Empty if something was met that must be able to raise, and `raises` was not said.
+std::optional<Translation> attempt(const Unit& unit, const std::vector<TypeRef>& arguments,
+                                   const TranslateOptions& options, bool raises) {
     Program program(unit, options);
     Facts facts;
     for (const FunctionTree& f : unit.functions) survey(*f.body, facts);
-    program.raises = facts.raises || (options.debug && facts.divides);
+    program.raises = raises || facts.raises || (options.debug && facts.divides);
     program.dynamic_shared = facts.dynamic_shared;
     if (facts.dynamic_shared) program.need("dynamic_shared");
     const FunctionTree& f = unit.functions[0];
@@ -128,6 +130,8 @@ Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments,
         top.arguments.push_back(std::move(v));
     }
     Compiler(program, f, top, !options.device_function).run();
+    // A device function alone has no place to leave a failure in.
+    if (program.wants_raise && !program.raises && !options.device_function) return {};
     if (program.cooperative) program.need("cooperative");
     Translation t;
     t.source = support_text(program.features);
@@ -146,6 +150,17 @@ Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments,
     t.dynamic_shared = program.dynamic_shared;
     t.cooperative = program.cooperative;
     return t;
+}
+
+}  // namespace
+
+Translation translate(const Unit& unit, const std::vector<TypeRef>& arguments,
+                      const TranslateOptions& options) {
+    TRILANE_CHECK(!unit.functions.empty(), "translate: no function");
+    if (std::optional<Translation> plain = attempt(unit, arguments, options, false)) return *plain;
+    std::optional<Translation> raising = attempt(unit, arguments, options, true);
+    TRILANE_CHECK(raising.has_value(), "translate: no way to raise");
+    return *raising;
 }
 
 }  // namespace trilane::jit

@@ -42,6 +42,7 @@ struct Failure {
     int32_t block[3] = {}, thread[3] = {};
 };
 // Sites that are not in the program's text.
-inline constexpr int kZeroDivisionSite = 1 << 20, kZeroStepSite = kZeroDivisionSite + 1;
+inline constexpr int kZeroDivisionSite = 1 << 20, kZeroStepSite = kZeroDivisionSite + 1,
+                     kShapeSite = kZeroDivisionSite + 2;
 
 }  // namespace trilane::jit

@@ -59,6 +59,7 @@ bool Compiler::array_ufunc(const std::string& name, Arguments& args, Value& resu
             typing(node, fmt::format("np.{}: {} cannot be broadcast to {}", name, v.type->text,
                                      out.type->text));
         v = spill(v);
+        if (v.is(TypeKind::Array)) check_shape(out, v);
     }
     int number = ++program_.counter, n = out.type->ndim;
     std::string turn = fmt::format("k{}", number), place = fmt::format("p{}", number);

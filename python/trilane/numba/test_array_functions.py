@@ -157,3 +157,59 @@ def test_a_step_of_zero_ends():
             assert o.tolist() == [0, 0]
     with pytest.raises(ValueError, match="must not be zero"):
         cuda.jit(debug=True, opt=False)(count)[1, 1](np.zeros(2), 0, 5, 0)
+
+
+@cuda.jit(device=True)
+def put_behind(r, y):
+    r[1:] = y
+
+
+@cuda.jit
+def add_into(r, x, y):
+    np.add(x, y, r)
+
+
+@cuda.jit
+def assign(r, y):
+    r[:] = y
+
+
+@cuda.jit
+def assign_in_a_function(r, y):
+    put_behind(r, y)
+    r[0] = 7
+
+
+@pytest.mark.parametrize(
+    ("kernel", "shapes"),
+    [
+        (add_into, [(3,), (3,), (2,)]),
+        (add_into, [(5,), (3,), (3,)]),
+        (add_into, [(1,), (3,), (3,)]),
+        (add_into, [(2, 3), (2, 3), (2,)]),
+        (assign, [(3,), (2,)]),
+        (assign, [(2,), (6,)]),
+        (assign, [(4, 3), (4, 2)]),
+        (assign_in_a_function, [(3,), (3,)]),
+    ],
+)
+def test_arrays_that_do_not_fit_raise(kernel, shapes):
+    """They were read past their end."""
+    arrays = [np.ones(shape) for shape in shapes[1:]]
+    result = np.full(shapes[0], -1.0)
+    with pytest.raises(ValueError, match=r"tid=\[0, 0, 0\].*cannot be broadcast to the shape"):
+        kernel[1, 1](result, *arrays)
+        cuda.synchronize()
+    whole = np.zeros(3)
+    assign[1, 1](whole, np.arange(3.0))
+    np.testing.assert_array_equal(whole, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "shapes", [[(2, 3), (3,), (2, 1)], [(2, 3), (1, 3), (1,)], [(0,), (0,), (1,)]]
+)
+def test_arrays_that_fit_are_broadcast(shapes):
+    x, y = (np.arange(float(np.prod(s))).reshape(s) for s in shapes[1:])
+    result = np.full(shapes[0], -1.0)
+    add_into[1, 1](result, x, y)
+    np.testing.assert_array_equal(result, np.broadcast_to(x + y, shapes[0]))

@@ -334,3 +334,15 @@ def test_a_device_without_a_library_names_what_it_lacks():
         with pytest.raises(NotImplementedError, match=f"cupy.linalg.{name} on the cuda device"):
             getattr(lacking, name)(*arguments)
     assert library_of(a) is library_of(a.T)
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3,), (3,)), ((2, 3), (4, 3)), ((2, 3), (2, 2, 3)), ((3,), (5, 3)), ((), (4,))]
+)
+def test_inner(shapes):
+    a, b = (np.arange(float(np.prod(s))).reshape(s) + 1 for s in shapes)
+    got, want = cp.inner(cp.asarray(a), cp.asarray(b)), np.inner(a, b)
+    assert got.shape == want.shape and got.dtype == want.dtype
+    np.testing.assert_allclose(got.get(), want)
+    with pytest.raises(ValueError, match="mismatch"):
+        cp.inner(cp.ones(3), cp.ones(2))

@@ -8,6 +8,7 @@ __all__ = ["Failures"]
 
 _ZERO_DIVISION = 1 << 20  # sites that are no lines of the program: jit/translate.h
 _ZERO_STEP = _ZERO_DIVISION + 1
+_SHAPE = _ZERO_DIVISION + 2
 
 
 class Failures:
@@ -24,6 +25,8 @@ class Failures:
             raise ZeroDivisionError(f"{place}: division by zero")
         if site + 1 == _ZERO_STEP:
             raise ValueError(f"{place}: range() arg 3 must not be zero")
+        if site + 1 == _SHAPE:
+            raise ValueError(f"{place}: an array cannot be broadcast to the shape of its target")
         cls, args, where = self.raises[site]
         if args:
             raise cls(f"{place}: {args[0]} ({where})", *args[1:])
