@@ -37,6 +37,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip(f"cpu device only: {reason}")
 
 
+@pytest.fixture
+def refused_as_by_numpy():
+    """Asserts that an action on a module raises for the face of CuPy what it raises for NumPy."""
+    import numpy
+
+    from trilane import cupy
+
+    def check(action) -> None:
+        with pytest.raises(Exception) as expected:
+            action(numpy)
+        with pytest.raises(type(expected.value)):
+            action(cupy)
+
+    return check
+
+
 @pytest.fixture(scope="session")
 def device_kind() -> str:
     """The kind of device that this run of the tests is about, for child processes and names."""

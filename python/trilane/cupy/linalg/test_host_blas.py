@@ -30,8 +30,6 @@ def matrices(dtype, *shapes):
 @pytest.fixture
 def calls():
     """Products go to a routine that counts itself and writes ones, until the test ends."""
-    if connect() is None:
-        pytest.skip("this NumPy brings no OpenBLAS of 64-bit integers")
     seen = []
     word, real = ctypes.c_int64, ctypes.c_float
     kinds = (None, ctypes.c_int, ctypes.c_int, ctypes.c_int, word, word, word, real)
@@ -46,7 +44,14 @@ def calls():
     engine.set_host_blas(ctypes.cast(routine, ctypes.c_void_p).value, 0, 0, 0)
     yield seen
     cp.cuda.Device().synchronize()
-    assert connect() is not None
+    if connect() is None:
+        engine.set_host_blas(0, 0, 0, 0)
+
+
+def test_the_library_of_numpys_wheel_is_found():
+    """Its wheels say that they were built with scipy-openblas; other builds have what they have."""
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
+    assert connect() is not None or blas != "scipy-openblas"
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "c16"])
